@@ -1,0 +1,50 @@
+# `make demo` and `make test` each do all of their own set-up on a machine that has only Python 3.11+.
+# A stamp is written after a complete install and depends on what is installed, so that a second run
+# installs nothing and an interrupted one starts over.
+PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
+	command -v $$p >/dev/null && $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' && echo $$p && break; done)
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+BACKENDS := tensorflow jax torch
+SOURCES := pyproject.toml constraints.txt
+
+.PHONY: demo test lint format clean $(BACKENDS:%=test-%)
+
+demo: $(VENV)/.demo
+	KERAS_BACKEND=$${KERAS_BACKEND:-jax} $(BIN)/python examples/demo.py
+
+test: lint $(BACKENDS:%=test-%)
+	$(BIN)/python -m pytest tests/across_backends
+
+$(BACKENDS:%=test-%): test-%: $(VENV)/.test
+	KERAS_BACKEND=$* $(BIN)/python -m pytest --ignore=tests/across_backends
+
+lint: $(VENV)/.test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+format: $(VENV)/.test
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+$(VENV)/.python:
+	@test -n "$(PYTHON)" || { echo "keras_pleiades needs Python 3.11 or newer: none was found on PATH."; \
+		echo "Install one, or name it: make PYTHON=/path/to/python3.11"; exit 1; }
+	rm -rf $(VENV)
+	$(PYTHON) -m venv $(VENV)
+	touch $@
+
+$(VENV)/.demo: $(SOURCES) | $(VENV)/.python
+	@echo "Setting up $(VENV) for the demo (once; JAX is about 250 MB)."
+	$(PIP) -e '.[jax]'
+	touch $@
+
+$(VENV)/.test: $(SOURCES) | $(VENV)/.python
+	@echo "Setting up $(VENV) for the tests (once; three backends, a few minutes)."
+	$(PIP) torch==2.13.0  # by its exact version, before anything asks for it by a range
+	$(PIP) -e '.[tensorflow,jax,torch,test]'
+	touch $@
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info out

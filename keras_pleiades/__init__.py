@@ -1,0 +1,5 @@
+"""PLEIADES networks in Keras 3: temporal kernels that are sums of orthogonal polynomials."""
+
+from keras_pleiades._version import __version__
+
+__all__ = ["__version__"]
