@@ -1,0 +1,57 @@
+"""A depthwise temporal convolution whose kernels are sums of orthogonal polynomials."""
+
+import keras
+from keras import ops
+
+from keras_pleiades.layers.base_temporal_conv import BaseTemporalConv
+
+
+@keras.saving.register_keras_serializable(package="keras_pleiades")
+class DepthwisePleiadesConv(BaseTemporalConv):
+    r"""Convolves each channel in time with a kernel of its own, a sum of Jacobi polynomials.
+
+    $$k_c(\tau) = \frac{1}{\sqrt{K}} \sum_{n=0}^{N} \gamma_{cn} P_n(\tau)$$
+
+    Channels do not mix. Otherwise the layer is like `PleiadesConv`, which explains every
+    argument.
+
+    Args:
+        kernel_size: Frames that the kernel spans at the bin size of training.
+        degree: Highest polynomial degree, or `None` for free kernels.
+        **kwargs: All further arguments of `PleiadesConv`, but for `filters`.
+
+    Call arguments:
+        inputs: A tensor `(batch, time, height, width, channels)`.
+
+    Output shape:
+        `(batch, time - kernel_size + 1, height, width, channels)`, or all of `time` with
+        `padding="causal"`.
+
+    Example:
+        >>> import keras_pleiades as kp
+        >>> layer = kp.layers.DepthwisePleiadesConv(kernel_size=10, padding="causal")
+        >>> tuple(layer(keras.random.normal((1, 30, 8, 8, 48))).shape)
+        (1, 30, 8, 8, 48)
+    """
+
+    def _kernel_shape(self, channels):
+        return (channels,)
+
+    def _contract(self, inputs):
+        gamma = ops.cast(self.coefficients, self.compute_dtype)  # (n, c)
+        if self.order == "coefficients_first":
+            expanded = ops.einsum("bthwc,nc->bthwnc", inputs, gamma)
+            blocks, block, total = self._blocks(expanded)
+            outputs = ops.einsum("bgshwnc,nsj->bgjhwc", blocks, self._operator(block))
+        elif self.order == "basis_first":
+            blocks, block, total = self._blocks(inputs)
+            projected = ops.einsum("bgshwc,nsj->bgjhwnc", blocks, self._operator(block))
+            outputs = ops.einsum("bgjhwnc,nc->bgjhwc", projected, gamma)
+        else:
+            # Kernel first is the least work and the least memory for every depthwise layer.
+            # With nothing to sum over but time, a sum of shifted frames is the fastest form.
+            basis = ops.convert_to_tensor(self._scaled_basis(), self.compute_dtype)
+            kernel = ops.einsum("nt,nc->tc", basis, gamma)
+            last = self.bins - 1
+            return sum(inputs[:, i : (i - last) or None] * kernel[i] for i in range(self.bins))
+        return self._join(outputs, total)

@@ -1,0 +1,125 @@
+"""A spatial convolution of each frame by itself."""
+
+import keras
+from keras import ops
+
+from keras_pleiades._checks import check_choice
+
+
+@keras.saving.register_keras_serializable(package="keras_pleiades")
+class SpatialConv(keras.layers.Layer):
+    """Convolves every frame in space; nothing passes from one frame to another.
+
+    Frames are padded by `kernel_size // 2` on each side, as PyTorch's `padding=1` does. Keras'
+    own `"same"` pads an even size at stride 2 on one side only, which is another network.
+
+    Args:
+        filters: Output channels. `None` for `kind="depthwise"`, which keeps the input's.
+        kernel_size: Size of the square kernel; odd.
+        strides: Step in height and width.
+        kind: `"full"`; `"depthwise"`, a kernel of its own for each channel; or `"separable"`,
+            depthwise and then pointwise.
+        use_bias: Whether to add a bias to each output channel.
+        **kwargs: `name`, `dtype` and so on, as in every Keras layer.
+
+    Call arguments:
+        inputs: A tensor `(batch, time, height, width, channels)`.
+
+    Output shape:
+        `(batch, time, ceil(height / strides), ceil(width / strides), filters)`
+
+    Example:
+        >>> import keras_pleiades as kp
+        >>> layer = kp.layers.SpatialConv(16, strides=2)
+        >>> tuple(layer(keras.random.normal((1, 5, 32, 31, 8))).shape)
+        (1, 5, 16, 16, 16)
+    """
+
+    def __init__(
+        self,
+        filters: int | None = None,
+        kernel_size: int = 3,
+        strides: int = 1,
+        kind: str = "full",
+        use_bias: bool = False,
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        self.filters = filters
+        self.kernel_size = kernel_size
+        self.strides = strides
+        self.kind = check_choice(kind, ("full", "depthwise", "separable"), "kind")
+        self.use_bias = use_bias
+        if (filters is None) != (kind == "depthwise"):
+            raise ValueError(
+                "`filters` must be given, except for kind='depthwise', which keeps the number "
+                f"of channels. Received: filters={filters!r}, kind={kind!r}"
+            )
+        if kernel_size < 1 or kernel_size % 2 == 0 or strides < 1:
+            raise ValueError(
+                "`kernel_size` must be odd, so that padding is the same on each side, and "
+                f"`strides` at least 1. Received: kernel_size={kernel_size}, strides={strides}"
+            )
+        self.input_spec = keras.layers.InputSpec(ndim=5)
+
+    def build(self, input_shape):
+        """Make the kernels."""
+        channels = input_shape[-1]
+        if channels is None:
+            raise ValueError(
+                "The number of channels must be known: inputs are (batch, time, height, width, "
+                f"channels). Received: input_shape={tuple(input_shape)}"
+            )
+        self.input_spec = keras.layers.InputSpec(ndim=5, axes={-1: channels})
+        size = (self.kernel_size, self.kernel_size, channels)
+        full = self.kind == "full"
+        # He initialization by the fan-in of one output; Keras would count a depthwise kernel's
+        # channels into it.
+        stddev = (2.0 / (self.kernel_size**2 * (channels if full else 1))) ** 0.5
+        self.kernel = self.add_weight(
+            shape=(*size, self.filters if full else 1),
+            initializer=keras.initializers.TruncatedNormal(stddev=stddev),
+            name="kernel",
+        )
+        self.pointwise_kernel = None
+        if self.kind == "separable":
+            self.pointwise_kernel = self.add_weight(
+                shape=(channels, self.filters), initializer="he_normal", name="pointwise_kernel"
+            )
+        self.bias = None
+        if self.use_bias:
+            shape = (self.filters or channels,)
+            self.bias = self.add_weight(shape=shape, initializer="zeros", name="bias")
+        self.built = True
+
+    def call(self, inputs):
+        """Convolve each frame."""
+        batch, frames, *size = ops.shape(inputs)
+        x = ops.reshape(inputs, (batch * frames, *size))
+        if self.kernel_size > 1:
+            pad = (self.kernel_size // 2, self.kernel_size // 2)
+            x = ops.pad(x, [(0, 0), pad, pad, (0, 0)])
+        convolve = ops.conv if self.kind == "full" else ops.depthwise_conv
+        x = convolve(x, self.kernel, strides=self.strides, padding="valid")
+        if self.pointwise_kernel is not None:
+            x = ops.einsum("nhwc,cd->nhwd", x, self.pointwise_kernel)
+        if self.bias is not None:
+            x = x + self.bias
+        return ops.reshape(x, (batch, frames, *ops.shape(x)[1:]))
+
+    def compute_output_shape(self, input_shape):
+        """Return `(batch, time, height, width, filters)` after the step in space."""
+        batch, frames, height, width, channels = input_shape
+        height, width = (s if s is None else -(-s // self.strides) for s in (height, width))
+        return (batch, frames, height, width, self.filters or channels)
+
+    def get_config(self):
+        """Return the constructor's arguments."""
+        config = {
+            "filters": self.filters,
+            "kernel_size": self.kernel_size,
+            "strides": self.strides,
+            "kind": self.kind,
+            "use_bias": self.use_bias,
+        }
+        return {**super().get_config(), **config}

@@ -1,0 +1,143 @@
+"""What all PLEIADES networks share: a bin size, a context, and resampling."""
+
+import dataclasses
+from typing import Self
+
+import keras
+
+from keras_pleiades._checks import check_dt
+from keras_pleiades.basis import count_bins
+from keras_pleiades.layers.base_temporal_conv import BaseTemporalConv
+
+
+@dataclasses.dataclass(frozen=True)
+class Binning:
+    """How time is cut into bins: in the data now, and when the kernels were trained.
+
+    Attributes:
+        dt: Bin size in microseconds that the network takes.
+        native_dt: Bin size in microseconds at which the kernels span `kernel_size` frames: that
+            of training. `None` means `dt`.
+        temporal: Arguments of the temporal layers, see `PleiadesConv`.
+    """
+
+    dt: int
+    native_dt: int | None = None
+    temporal: dict | None = None
+
+    def __post_init__(self):
+        native_dt = self.dt if self.native_dt is None else self.native_dt
+        object.__setattr__(self, "dt", check_dt(self.dt))
+        object.__setattr__(self, "native_dt", check_dt(native_dt, "native_dt"))
+        object.__setattr__(self, "temporal", {"kernel_size": 10, **(self.temporal or {})})
+
+    def arguments(self, **more) -> dict:
+        """Return the arguments of a temporal layer at this bin size."""
+        return {**self.temporal, "bin_size": self.dt / self.native_dt, **more}
+
+    def frames_input(self, input_shape: tuple, temporal_layers: int) -> keras.KerasTensor:
+        """Return the symbolic input of a network with so many temporal layers in a row."""
+        if len(input_shape) != 4 or input_shape[-1] is None:
+            raise ValueError(
+                "`input_shape` must be (time, height, width, channels), such as "
+                f"(None, 128, 128, 2): only channels must be known. Received: {input_shape!r}"
+            )
+        frames = input_shape[0]
+        kernel = count_bins(self.temporal["kernel_size"] * self.native_dt / self.dt)
+        context = temporal_layers * (kernel - 1)
+        if frames is not None and frames <= context:
+            raise ValueError(
+                f"At dt={self.dt} the network looks back {context} frames, so a fixed number of "
+                f"frames must be at least {context + 1}. Received: input_shape={input_shape}. "
+                "Use more frames, or None for any number."
+            )
+        return keras.Input(input_shape, name="frames")
+
+
+class PleiadesModel(keras.Model):
+    """A network over event frames that knows its bin size; the base of the families.
+
+    A subclass makes a functional graph with the arguments in a `Binning` and passes both here.
+
+    Args:
+        inputs: The graph's input, `(batch, time, height, width, channels)`.
+        outputs: The graph's output.
+        binning: Bin sizes and the arguments of the temporal layers.
+        dtype: The dtype policy that the graph's layers were made with.
+        **kwargs: `name` and so on, as in every Keras model.
+    """
+
+    def __init__(self, inputs, outputs, *, binning: "Binning", dtype=None, **kwargs):
+        super().__init__(inputs=inputs, outputs=outputs, **kwargs)
+        self.dt = binning.dt
+        self.native_dt = binning.native_dt
+        self.temporal = binning.temporal
+        self.dtype_policy = keras.dtype_policies.get(dtype)
+
+    @property
+    def window_us(self) -> int:
+        """Time that each temporal kernel spans, in microseconds. Resampling keeps it."""
+        return self.temporal["kernel_size"] * self.native_dt
+
+    @property
+    def context_frames(self) -> int:
+        """Frames before the first answer: an input of T frames gives T - `context_frames`."""
+        return sum(layer.context_frames for layer in self._temporal_layers())
+
+    def resample(self, dt: int) -> Self:
+        """Return a new model for another bin size, with the same weights.
+
+        The continuous filters stay, so no fine-tuning is needed. The window stays too: half the
+        bin size means kernels of twice as many frames. This model is left as it is. Like
+        `keras.models.clone_model`, the new one is not compiled.
+
+        Args:
+            dt: New bin size in microseconds. It need not divide the window.
+
+        Example:
+            >>> import keras_pleiades as kp
+            >>> model = kp.zoo.gesture(input_shape=(None, 32, 32, 2))
+            >>> fast = model.resample(dt=5_000)
+            >>> model.context_frames, fast.context_frames
+            (45, 95)
+        """
+        config = self.get_config()
+        config["dt"] = check_dt(dt)
+        # A fixed number of frames was chosen for the old bin size.
+        config["input_shape"] = (None, *config["input_shape"][1:])
+        model = type(self).from_config(config)
+        model.set_weights(self.get_weights())
+        for old, new in zip(
+            self._flatten_layers(include_self=False),
+            model._flatten_layers(include_self=False),
+            strict=True,
+        ):
+            new.trainable = old.trainable
+        return model
+
+    def call(self, inputs, training=None, mask=None):
+        """Run the graph on a clip, or say how many frames it takes."""
+        frames = inputs.shape[1] if len(inputs.shape) == 5 else None
+        if frames is not None and frames <= self.context_frames:
+            raise ValueError(
+                f"{self.name} looks back {self.context_frames} frames at dt={self.dt} and needs "
+                f"at least {self.context_frames + 1} for one answer. Received: {frames} frames. "
+                f"Give more frames, or put {self.context_frames} frames of zeros in front, as "
+                "online inference starts."
+            )
+        return super().call(inputs, training=training, mask=mask)
+
+    def get_config(self):
+        """Return the arguments that all families share; each adds its own."""
+        return {
+            "input_shape": tuple(self.input_shape[1:]),
+            "dt": self.dt,
+            "native_dt": self.native_dt,
+            "temporal": dict(self.temporal),
+            "name": self.name,
+            "trainable": self.trainable,
+            "dtype": keras.dtype_policies.serialize(self.dtype_policy),
+        }
+
+    def _temporal_layers(self) -> list[BaseTemporalConv]:
+        return [layer for layer in self._flatten_layers() if isinstance(layer, BaseTemporalConv)]
