@@ -23,5 +23,3 @@ def _seed():
     import keras
 
     keras.utils.set_random_seed(0)
-    yield
-    keras.backend.clear_session()

@@ -1,5 +1,6 @@
 """What the temporal convolutions share: the polynomial basis, its scale, and resampling."""
 
+import fractions
 import math
 import numbers
 import warnings
@@ -100,8 +101,9 @@ class BaseTemporalConv(keras.layers.Layer):
             >>> layer.bins, layer.resample(0.5).bins, layer.resample(0.7).bins
             (10, 20, 15)
         """
-        # 0.7 and then 1 / 0.7 must give 1 exactly, so rounding errors are dropped.
-        bin_size = float(f"{self.bin_size * _check_ratio(ratio, 'ratio'):.12g}")
+        # 0.7 and then 1 / 0.7 must give 1 exactly: the nearest simple fraction drops rounding.
+        exact = fractions.Fraction(self.bin_size * _check_ratio(ratio, "ratio"))
+        bin_size = float(exact.limit_denominator(10**7))
         layer = type(self).from_config({**self.get_config(), "bin_size": bin_size})
         if self.built:
             layer.build(self.get_build_config()["input_shape"])

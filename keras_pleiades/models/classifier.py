@@ -30,7 +30,7 @@ class PleiadesClassifier(PleiadesModel):
         >>> model = kp.models.PleiadesClassifier(
         ...     3, blocks=[(8, 16, False), (16, 24, True)], input_shape=(None, 16, 16, 2)
         ... )
-        >>> tuple(model(ops.zeros((1, 20, 16, 16, 2))).shape)  # 20 - 2 * 9 frames
+        >>> model.compute_output_shape((1, 20, 16, 16, 2))  # 20 - 2 * 9 frames
         (1, 2, 3)
     """
 

@@ -47,7 +47,7 @@ class PleiadesDetector(PleiadesModel):
         ...     decoder_filters=16, decoder_stages=1, head_filters=(16, 8),
         ...     input_shape=(None, 32, 32, 2),
         ... )
-        >>> tuple(model(keras.ops.zeros((1, 30, 32, 32, 2))).shape)  # 30 - 3 * 9 frames, stride 4
+        >>> model.compute_output_shape((1, 30, 32, 32, 2))  # 30 - 3 * 9 frames, stride 4
         (1, 3, 8, 8, 6)
     """
 

@@ -30,7 +30,7 @@ class PleiadesTracker(PleiadesModel):
         >>> model = kp.models.PleiadesTracker(
         ...     blocks=[(8, 16, False)], head_filters=(16, 8), input_shape=(None, 16, 16, 2)
         ... )
-        >>> tuple(model(keras.ops.zeros((1, 20, 16, 16, 2))).shape)
+        >>> model.compute_output_shape((1, 20, 16, 16, 2))
         (1, 2, 8, 8, 3)
     """
 

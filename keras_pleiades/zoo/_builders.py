@@ -40,7 +40,7 @@ def gesture(
     Example:
         >>> import keras_pleiades as kp
         >>> model = kp.zoo.gesture(num_classes=4, input_shape=(None, 32, 32, 2))
-        >>> tuple(model(keras.ops.zeros((1, 50, 32, 32, 2))).shape)  # 50 - 45 frames
+        >>> model.compute_output_shape((1, 50, 32, 32, 2))  # 50 - 45 frames
         (1, 5, 4)
     """
     return _build("gesture", input_shape, dt, pretrained, {"num_classes": num_classes}, kwargs)
@@ -63,7 +63,7 @@ def eye_tracking(
     Example:
         >>> import keras_pleiades as kp
         >>> model = kp.zoo.eye_tracking(input_shape=(None, 32, 32, 2))
-        >>> tuple(model(keras.ops.zeros((1, 56, 32, 32, 2))).shape)  # 56 - 54 frames
+        >>> model.compute_output_shape((1, 56, 32, 32, 2))  # 56 - 54 frames
         (1, 2, 1, 1, 3)
     """
     return _build("eye_tracking", input_shape, dt, pretrained, {}, kwargs)
@@ -90,7 +90,7 @@ def detector(
     Example:
         >>> import keras_pleiades as kp
         >>> model = kp.zoo.detector(input_shape=(None, 32, 64, 2))
-        >>> tuple(model(keras.ops.zeros((1, 38, 32, 64, 2))).shape)  # 38 - 36 frames, stride 4
+        >>> model.compute_output_shape((1, 38, 32, 64, 2))  # 38 - 36 frames, stride 4
         (1, 2, 8, 16, 11)
     """
     return _build("detector", input_shape, dt, pretrained, {"num_classes": num_classes}, kwargs)

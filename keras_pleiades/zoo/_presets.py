@@ -76,8 +76,7 @@ def _assign_checkpoint(model: PleiadesClassifier, tensors: dict[str, np.ndarray]
         if array.shape != tuple(variable.shape):
             raise ValueError(
                 f"{path}: {name!r} has shape {array.shape} where {variable.path} has "
-                f"{tuple(variable.shape)}. Build the network as it was trained: degree=4, "
-                "kernel_size=10, two input channels."
+                f"{tuple(variable.shape)}. Build it as it was trained: two input channels."
             )
         variable.assign(array)
 
@@ -96,11 +95,12 @@ def _assign_checkpoint(model: PleiadesClassifier, tensors: dict[str, np.ndarray]
     for i in range(len(model.blocks)):
         block, name = model.get_layer(f"block_{i + 1}"), f"conv_blocks.{i}"
         conv, spatial = block.temporal_conv, block.spatial
-        basis = tensors.pop(f"{name}.conv_t.0.transform")
-        if model.dt == model.native_dt and not np.allclose(basis, conv._scaled_basis(), atol=1e-6):
+        basis = tensors.pop(f"{name}.conv_t.0.transform", None)
+        own = conv.resample(model.native_dt / model.dt)._scaled_basis()
+        if basis is None or basis.shape != own.shape or not np.allclose(basis, own, atol=1e-6):
             raise ValueError(
-                f"{path}: the polynomials of {name} are not those of this network. Build it with "
-                "the default alpha, beta, interval and kernel_size."
+                f"{path}: the polynomials of {name} are not those of this network. Build it as "
+                "it was trained: degree=4, kernel_size=10, the default alpha, beta and interval."
             )
         take_norm(f"{name}.conv_t.1.0", block.temporal_norm)
         if block.separable:

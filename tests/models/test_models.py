@@ -1,0 +1,155 @@
+"""What every network must do, over every network, at a small size."""
+
+import keras
+import numpy as np
+import pytest
+
+import keras_pleiades as kp
+from tests import slow
+from tests.backends import randomize, to_numpy
+
+FAMILIES = {
+    "classifier": (
+        lambda **kw: kp.models.PleiadesClassifier(
+            3, [(4, 8, False), (8, 12, True)], 16, **{"input_shape": (None, 12, 10, 2), **kw}
+        ),
+        slow.classifier,
+        18,
+    ),
+    "tracker": (
+        lambda **kw: kp.models.PleiadesTracker(
+            [(4, 8, False), (8, 8, True)], (8, 4), **{"input_shape": (None, 12, 10, 2), **kw}
+        ),
+        slow.tracker,
+        27,
+    ),
+    # 13 x 10 is halved to 7 x 5, 4 x 3 and 2 x 2, so what is doubled must be cut.
+    "detector": (
+        lambda **kw: kp.models.PleiadesDetector(
+            2,
+            [(4, 8, False, True), (8, 8, True, False)],
+            [8],
+            8,
+            2,
+            (8, 4),
+            **{"input_shape": (None, 13, 10, 2), **kw},
+        ),
+        slow.detector,
+        27,
+    ),
+}
+each_family = pytest.mark.parametrize("family", FAMILIES)
+
+
+def clip(family, frames=30, batch=2):
+    height = 13 if family == "detector" else 12
+    x = np.random.default_rng(0).poisson(0.7, (batch, frames, height, 10, 2))
+    return x.astype("float32")
+
+
+@each_family
+@pytest.mark.parametrize("dt", [10_000, 7_000])
+def test_equals_the_slow_version(family, dt):
+    make, slow_version, _ = FAMILIES[family]
+    model = randomize(make(dt=dt, native_dt=10_000))
+    x = clip(family, frames=model.context_frames + 3)
+    expected = slow_version(model, x.astype("float64"))
+    y = model.predict(x, verbose=0)
+    assert y.shape == expected.shape == tuple(model(x).shape)
+    assert y.shape == model.compute_output_shape(x.shape)
+    assert y.shape[1] == 3
+    np.testing.assert_allclose(y, expected, atol=2e-5 * max(1.0, abs(expected).max()))
+
+
+@each_family
+def test_bin_size_and_context(family):
+    make, _, context = FAMILIES[family]
+    model = make(dt=10_000)
+    assert (model.dt, model.window_us, model.context_frames) == (10_000, 100_000, context)
+    short = make(dt=10_000, temporal={"kernel_size": 5})
+    assert (short.window_us, short.context_frames) == (50_000, context * 4 // 9)
+
+
+@each_family
+def test_fixed_number_of_frames(family):
+    make, *_ = FAMILIES[family]
+    x = clip(family)
+    model = make()
+    fixed = make(input_shape=x.shape[1:])
+    fixed.set_weights(model.get_weights())
+    np.testing.assert_allclose(fixed.predict(x, verbose=0), model.predict(x, verbose=0), atol=1e-5)
+
+
+@each_family
+def test_saves_and_loads(family, tmp_path):
+    model = randomize(FAMILIES[family][0]())
+    model.get_layer("block_1").temporal_conv.trainable = False
+    x = clip(family)
+    model.save(tmp_path / "model.keras")
+    loaded = keras.saving.load_model(tmp_path / "model.keras")
+    assert type(loaded) is type(model)
+    assert loaded.get_config() == model.get_config()
+    np.testing.assert_allclose(loaded.predict(x, verbose=0), model.predict(x, verbose=0), atol=1e-5)
+
+
+@each_family
+def test_mixed_precision(family):
+    make, *_ = FAMILIES[family]
+    model, mixed = make(), make(dtype="mixed_bfloat16")
+    mixed.set_weights(model.get_weights())
+    x = clip(family)
+    expected, found = model.predict(x, verbose=0), mixed.predict(x, verbose=0)
+    assert keras.backend.standardize_dtype(mixed.output.dtype) == "bfloat16"
+    assert all(w.dtype == "float32" for w in mixed.weights)
+    # bfloat16 keeps 8 bits, and errors add up over the layers.
+    assert abs(found.astype("float32") - expected).max() < 0.1 * max(1.0, abs(expected).max())
+    again = type(mixed).from_config(mixed.get_config())
+    assert again.dtype_policy.name == "mixed_bfloat16"
+    assert again.get_layer("block_1").compute_dtype == "bfloat16"
+
+
+@each_family
+def test_an_answer_depends_on_nothing_later(family):
+    model = randomize(FAMILIES[family][0]())
+    x = clip(family, frames=33)
+    y = model.predict(x, verbose=0)
+    changed = x.copy()
+    changed[:, 30:] = x[:, 27:30] * 3.0
+    z = model.predict(changed, verbose=0)
+    np.testing.assert_allclose(z[:, :-3], y[:, :-3], atol=1e-5)
+    assert abs(z[:, -3:] - y[:, -3:]).max() > 1e-3
+
+
+@each_family
+def test_an_answer_depends_on_nothing_before_its_context(family):
+    model = randomize(FAMILIES[family][0]())
+    x = clip(family, frames=33)
+    y = model.predict(x, verbose=0)
+    short = model.predict(x[:, -model.context_frames - 1 :], verbose=0)
+    np.testing.assert_allclose(short[:, -1], y[:, -1], atol=1e-5)
+
+
+@each_family
+def test_too_few_frames_is_an_error(family):
+    make, _, context = FAMILIES[family]
+    x = clip(family, frames=context)
+    with pytest.raises(ValueError, match=f"at least {context + 1} .* Received: {context} frames"):
+        make()(x)
+    with pytest.raises(ValueError, match=f"at least {context + 1}"):
+        make().predict(x, verbose=0)
+    with pytest.raises(ValueError, match=f"at least {context + 1}.*input_shape="):
+        make(input_shape=x.shape[1:])
+
+
+@each_family
+def test_wrong_input_shapes_are_errors(family):
+    with pytest.raises(ValueError, match=r"\(time, height, width, channels\).*\(128, 128, 2\)"):
+        FAMILIES[family][0](input_shape=(128, 128, 2))
+    with pytest.raises(ValueError, match="only channels must be known"):
+        FAMILIES[family][0](input_shape=(None, 12, 12, None))
+
+
+def test_heatmaps_start_unlikely():
+    model = FAMILIES["detector"][0]()
+    bias = to_numpy(model.get_layer("head").outputs.bias)
+    np.testing.assert_allclose(bias, [-2.19, -2.19, 0, 0, 0, 0], atol=1e-6)
