@@ -43,7 +43,8 @@ def count(events: np.ndarray, dt: int) -> np.ndarray:
     return frames
 
 
-def main():
+def main() -> None:
+    """Print the demonstration."""
     rng = np.random.default_rng(0)
     keras.utils.set_random_seed(0)
     print(f"keras_pleiades {kp.__version__} on {keras.backend.backend()}\n")

@@ -100,7 +100,8 @@ class SpatialConv(keras.layers.Layer):
             pad = (self.kernel_size // 2, self.kernel_size // 2)
             x = ops.pad(x, [(0, 0), pad, pad, (0, 0)])
         convolve = ops.conv if self.kind == "full" else ops.depthwise_conv
-        x = convolve(x, self.kernel, strides=self.strides, padding="valid")
+        # Named, so that a user's image_data_format setting does not change the network.
+        x = convolve(x, self.kernel, self.strides, "valid", data_format="channels_last")
         if self.pointwise_kernel is not None:
             x = ops.einsum("nhwc,cd->nhwd", x, self.pointwise_kernel)
         if self.bias is not None:

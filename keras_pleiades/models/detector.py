@@ -97,7 +97,9 @@ class PleiadesDetector(PleiadesModel):
             feature = pointwise(decoder_filters, f"project_{i + 1}", use_bias=True, dtype=dtype)(
                 feature
             )
-            x = keras.layers.UpSampling3D((1, 2, 2), name=f"upsample_{i + 1}", dtype=dtype)(x)
+            x = keras.layers.UpSampling3D(
+                (1, 2, 2), "channels_last", name=f"upsample_{i + 1}", dtype=dtype
+            )(x)
             x = _crop_to(x, feature, f"crop_{i + 1}", dtype)
             x = keras.layers.Add(name=f"add_{i + 1}", dtype=dtype)([x, feature])
             x = SpatialBlock(decoder_filters, separable=True, name=f"decoder_{i + 1}", dtype=dtype)(
@@ -143,4 +145,4 @@ def _crop_to(x, feature, name: str, dtype):
     if not any(excess):
         return x
     cropping = ((0, 0), (0, excess[0]), (0, excess[1]))
-    return keras.layers.Cropping3D(cropping, name=name, dtype=dtype)(x)
+    return keras.layers.Cropping3D(cropping, "channels_last", name=name, dtype=dtype)(x)

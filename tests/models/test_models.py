@@ -153,3 +153,17 @@ def test_heatmaps_start_unlikely():
     model = FAMILIES["detector"][0]()
     bias = to_numpy(model.get_layer("head").outputs.bias)
     np.testing.assert_allclose(bias, [-2.19, -2.19, 0, 0, 0, 0], atol=1e-6)
+
+
+@each_family
+def test_a_channels_first_setting_changes_nothing(family):
+    model = randomize(FAMILIES[family][0]())
+    expected = model.predict(clip(family), verbose=0)
+    keras.config.set_image_data_format("channels_first")
+    try:
+        other = FAMILIES[family][0]()
+        other.set_weights(model.get_weights())
+        found = other.predict(clip(family), verbose=0)
+    finally:
+        keras.config.set_image_data_format("channels_last")
+    np.testing.assert_allclose(found, expected, atol=1e-5)
