@@ -13,8 +13,8 @@ RATIOS = [0.5, 0.7, 1.0, 2.0]
 
 
 def smooth(t):
-    """A signal whose fastest part has a period of four windows."""
-    return np.stack([1.0 + np.sin(2 * np.pi * t / 40), np.cos(2 * np.pi * t / 55)], axis=-1)
+    """A signal whose fastest part has a period of six windows."""
+    return np.stack([1.0 + np.sin(2 * np.pi * t / 60), np.cos(2 * np.pi * t / 75)], axis=-1)
 
 
 def constant(t):

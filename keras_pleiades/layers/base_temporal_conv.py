@@ -13,6 +13,7 @@ from keras import ops
 from keras_pleiades._checks import check_choice
 from keras_pleiades.basis import box_basis, count_bins, jacobi_basis
 from keras_pleiades.contraction import check_order, toeplitz
+from keras_pleiades.initializers import Normal
 
 
 class BaseTemporalConv(keras.layers.Layer):
@@ -48,9 +49,7 @@ class BaseTemporalConv(keras.layers.Layer):
         self.order = check_order(order)
         self.inputs = check_choice(inputs, ("level", "count"), "inputs")
         self.bin_size = _check_ratio(bin_size, "bin_size")
-        self.kernel_initializer = keras.initializers.get(
-            kernel_initializer or keras.initializers.RandomNormal(stddev=1.0)
-        )
+        self.kernel_initializer = keras.initializers.get(kernel_initializer or Normal(1.0))
         self.kernel_regularizer = keras.regularizers.get(kernel_regularizer)
         if self.degree is not None and self.degree >= self.kernel_size:
             warnings.warn(

@@ -3,6 +3,7 @@
 import keras
 from keras import ops
 
+from keras_pleiades.initializers import Normal
 from keras_pleiades.layers.spatial_conv import SpatialConv
 
 
@@ -106,5 +107,5 @@ def batch_normalization(name: str, **kwargs) -> keras.layers.BatchNormalization:
 def pointwise(filters: int, name: str, use_bias: bool = False, **kwargs) -> keras.layers.Dense:
     """Return a 1x1 convolution: on channels-last tensors that is a dense layer."""
     return keras.layers.Dense(
-        filters, use_bias=use_bias, kernel_initializer="he_normal", name=name, **kwargs
+        filters, use_bias=use_bias, kernel_initializer=Normal(), name=name, **kwargs
     )

@@ -4,6 +4,7 @@ import keras
 from keras import ops
 
 from keras_pleiades._checks import check_choice
+from keras_pleiades.initializers import Normal
 
 
 @keras.saving.register_keras_serializable(package="keras_pleiades")
@@ -73,18 +74,17 @@ class SpatialConv(keras.layers.Layer):
         self.input_spec = keras.layers.InputSpec(ndim=5, axes={-1: channels})
         size = (self.kernel_size, self.kernel_size, channels)
         full = self.kind == "full"
-        # He initialization by the fan-in of one output; Keras would count a depthwise kernel's
-        # channels into it.
+        # He's initialization, by the inputs that meet in one output.
         stddev = (2.0 / (self.kernel_size**2 * (channels if full else 1))) ** 0.5
         self.kernel = self.add_weight(
             shape=(*size, self.filters if full else 1),
-            initializer=keras.initializers.TruncatedNormal(stddev=stddev),
+            initializer=Normal(stddev),
             name="kernel",
         )
         self.pointwise_kernel = None
         if self.kind == "separable":
             self.pointwise_kernel = self.add_weight(
-                shape=(channels, self.filters), initializer="he_normal", name="pointwise_kernel"
+                shape=(channels, self.filters), initializer=Normal(), name="pointwise_kernel"
             )
         self.bias = None
         if self.use_bias:

@@ -3,6 +3,7 @@
 import keras
 from keras import ops
 
+from keras_pleiades.layers.spatial_block import pointwise
 from keras_pleiades.models.blocks import spatio_temporal_blocks
 from keras_pleiades.models.pleiades_model import Binning, PleiadesModel
 
@@ -51,8 +52,8 @@ class PleiadesClassifier(PleiadesModel):
         inputs = binning.frames_input(input_shape, temporal_layers=len(blocks))
         x = spatio_temporal_blocks(inputs, blocks, binning, dtype)
         x = ops.mean(x, axis=(2, 3))  # (B, T, C)
-        x = keras.layers.Dense(features, activation="relu", name="features", dtype=dtype)(x)
-        outputs = keras.layers.Dense(num_classes, name="logits", dtype=dtype)(x)
+        x = pointwise(features, "features", use_bias=True, activation="relu", dtype=dtype)(x)
+        outputs = pointwise(num_classes, "logits", use_bias=True, dtype=dtype)(x)
         super().__init__(inputs, outputs, binning=binning, dtype=dtype, **kwargs)
 
         # === Config ===

@@ -136,7 +136,7 @@ class PleiadesModel(keras.Model):
             "temporal": dict(self.temporal),
             "name": self.name,
             "trainable": self.trainable,
-            "dtype": keras.dtype_policies.serialize(self.dtype_policy),
+            "dtype": self.dtype_policy.name,
         }
 
     def _temporal_layers(self) -> list[BaseTemporalConv]:

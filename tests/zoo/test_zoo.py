@@ -39,6 +39,18 @@ def test_any_shape_classes_and_bin_size():
     assert tuple(free.get_layer("block_1").temporal_conv.coefficients.shape) == (10, 2, 8)
 
 
+def test_a_seed_gives_the_same_network():
+    def weights(seed):
+        keras.utils.set_random_seed(seed)
+        return kp.zoo.gesture(input_shape=SMALL).get_weights()
+
+    first, again, other = weights(1), weights(1), weights(2)
+    assert all(np.array_equal(a, b) for a, b in zip(first, again, strict=True))
+    assert not np.array_equal(first[0], other[0])
+    # The same on every backend: these two numbers are NumPy's.
+    np.testing.assert_allclose(first[0].ravel()[:2], [0.98734444, 0.40092686], atol=1e-6)
+
+
 def test_unknown_arguments_are_errors():
     with pytest.raises((TypeError, ValueError), match="degrees"):
         kp.zoo.gesture(degrees=3)
