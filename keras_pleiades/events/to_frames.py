@@ -1,19 +1,20 @@
 """Binning: events to frames."""
 
-import math
 import operator
 
 import numpy as np
+from scipy.sparse import csc_array
 
 from keras_pleiades._checks import check_dt
 from keras_pleiades.events.dtype import check_events, check_sensor
-from keras_pleiades.events.resize import area_taps, bilinear_taps
+from keras_pleiades.events.shares import Shares
 
-# Events are binned so many at a time: what is computed for each then stays in the cache (measured:
-# 1.5 times the speed of one pass), and memory beside the frames stays small.
+# Events are prepared so many at a time: what is computed for each then stays in the cache
+# (measured: 1.5 times the speed of one pass).
 PIECE = 1 << 16
-# float32 counts exactly up to here; no more events than this are added one by one to a cell.
-EXACT = 1 << 24
+# Shares that are added in one go: 32 MB of them. float32 counts exactly up to 2^24, so that no cell
+# can stop counting within one go.
+ENTRIES = 1 << 22
 MAX_BYTES = 1 << 35
 
 
@@ -99,16 +100,12 @@ def to_frames(
             f"{count} frames of {shape[0]}x{shape[1]} take {size / 2**30:.0f} GB. Give `frames`, a "
             f"longer `dt` (received: dt={dt}) or pieces from `iter_read`; or a timestamp is wrong"
         )
-    taps = area_taps if method == "count" else bilinear_taps
-    binner = _Binner(dt, sensor, shape, start, count, outside, method, causal, taps)
-    out = np.zeros((count, *shape, 2), np.float32)
-    for first in range(0, len(events), EXACT):
-        part = out if first == 0 else np.zeros_like(out)
-        for at in range(first, min(first + EXACT, len(events)), PIECE):
-            binner.add(events[at : min(at + PIECE, first + EXACT)], part.reshape(-1))
-        if first:
-            out += part
-    return out
+    shares = Shares(dt, sensor, shape, start, count, outside, method, causal)
+    adder = _Adder(count, shares.cells, shares.index, len(events) * shares.most)
+    for at in range(0, len(events), PIECE):
+        for index, share in shares.of(events[at : at + PIECE]):
+            adder.add(index, share)
+    return adder.total().reshape(count, *shape, 2)
 
 
 def _span(t, dt, start_us, frames, keep_last):
@@ -125,116 +122,52 @@ def _span(t, dt, start_us, frames, keep_last):
     return start, -(-reach // dt) if keep_last else reach // dt
 
 
-class _Binner:
-    """What is the same for all events: the cells and shares of each row, column and time."""
+class _Adder:
+    """Adds shares to cells.
 
-    def __init__(self, dt, sensor, shape, start, count, outside, method, causal, taps):
-        self.dt, self.sensor, self.start, self.count = dt, sensor, start, count
-        self.outside, self.method, self.causal = outside, method, causal
-        self.cells = 2 * shape[0] * shape[1]  # numbers in a frame
-        self.rows = [(_table(cell, 2 * shape[1]), s) for cell, s in taps(sensor[0], shape[0])]
-        self.columns = [(_table(cell, 2), s) for cell, s in taps(sensor[1], shape[1])]
-
-    def add(self, events, out):
-        """Adds a piece of the events to the frames."""
-        x, y, p, t = self._select(events)
-        if not len(t):
-            return
-        times = self._time_taps(t)
-        for row, row_share in self.rows:
-            for column, column_share in self.columns:
-                place = row(y)
-                place += column(x)
-                place += p
-                share = _product(row_share, y, column_share, x)
-                some = slice(None)
-                if share is not None and np.count_nonzero(share) < 0.7 * len(share):
-                    some = np.flatnonzero(share)
-                    place, share = place[some], share[some]
-                for frame_place, time_share in times:
-                    value = np.float32(1) if share is None else share
-                    if time_share is not None:
-                        value = time_share[some] * value
-                    np.add.at(out, place + frame_place[some], value)
-
-    def _select(self, events):
-        """Returns x, y, p and the time since the start, of the events inside."""
-        x, y = events["x"], events["y"]
-        height, width = self.sensor
-        kept = None
-        if _outside(x, width) or _outside(y, height):
-            kept = (x >= 0) & (x < width) & (y >= 0) & (y < height)
-            if self.outside == "raise":
-                first = int(np.argmin(kept))
-                raise ValueError(
-                    f"an event at x={x[first]}, y={y[first]} lies outside the sensor. `sensor` is "
-                    "(height, width); outside='drop' leaves such events out. "
-                    f"Received: sensor={self.sensor}"
-                )
-        t = events["t"]
-        end = self.start + self.count * self.dt
-        if int(t.min()) < self.start or int(t.max()) >= end:
-            inside = (t >= self.start) & (t < end)
-            kept = inside if kept is None else kept & inside
-        p = events["p"]
-        if p.dtype != np.bool_:
-            p = p > 0  # also from -1 and 1
-        if kept is not None:
-            x, y, p, t = x[kept], y[kept], p[kept], t[kept]
-        since = t - self.start
-        if 2 * (end - self.start) + self.dt < 1 << 32:
-            since = since.astype(np.uint32)  # NumPy divides these three times as fast
-        return x, y, p, since
-
-    def _time_taps(self, since):
-        """Returns pairs: where each event's frame begins in the output, and its share of it."""
-        if self.method == "count":
-            return [(self._frame_place(since // self.dt), None)]
-        last = self.count - 1
-        if self.causal:
-            low, part = self._divide(since, self.dt)
-            high = np.minimum(low + 1, last)
-        else:
-            # In half microseconds, so that a centre is a whole number for odd dt too.
-            high, part = self._divide(2 * since + self.dt, 2 * self.dt)
-            low = np.maximum(high, 1) - 1
-            high = np.minimum(high, last)
-        return [(self._frame_place(low), 1 - part), (self._frame_place(high), part)]
-
-    def _divide(self, since, dt):
-        whole = since // dt
-        return whole, (since - whole * dt).astype(np.float32) * np.float32(1 / dt)
-
-    def _frame_place(self, frame):
-        return frame.astype(np.intp) * self.cells
-
-
-def _table(cell, step):
-    """Returns a function from coordinates to places; without a table where none is needed."""
-    if np.array_equal(cell, np.arange(len(cell))):
-        return lambda coordinate: coordinate.astype(np.intp) * step
-    return (cell * step).take
-
-
-def _outside(column, size):
-    return column.max() >= size or column.min() < 0 if len(column) else False
-
-
-def _product(row_share, y, column_share, x):
-    if row_share is None and column_share is None:
-        return None
-    if row_share is None:
-        return column_share[x]
-    if column_share is None:
-        return row_share[y]
-    return row_share[y] * column_share[x]
-
-
-def frames_in(duration_us: int, dt: int) -> int:
-    """How many frames of `dt` begin in `duration_us`: the length `to_frames` gives by default.
-
-    Example:
-        >>> frames_in(1_500_000, 10_000), frames_in(1_500_001, 10_000)
-        (150, 151)
+    A sparse matrix of one column, times 1, is a vector to which compiled code has added every
+    entry: measured 1.5 times as fast as `np.add.at`, and in 32-bit numbers.
     """
-    return math.ceil(duration_us / check_dt(dt))
+
+    def __init__(self, frames, cells, dtype, most):
+        self.frames, self.cells = frames, cells
+        size = max(min(ENTRIES, most), PIECE)
+        self.index, self.share = np.empty(size, dtype), np.empty(size, np.float32)
+        self.held, self.out = 0, None
+
+    def add(self, index, share):
+        """Takes places in the output, and what to add there."""
+        end = self.held + len(index)
+        if end > len(self.index):
+            self._flush(last=False)
+            end = len(index)
+        self.index[self.held : end] = index
+        self.share[self.held : end] = share
+        self.held = end
+
+    def total(self):
+        """Returns the sums, (frames * cells,)."""
+        self._flush(last=True)
+        return self.out
+
+    def _flush(self, last):
+        index, share = self.index[: self.held], self.share[: self.held]
+        self.held = 0
+        if last and self.out is None:
+            self.out = _scatter(index, share, self.frames * self.cells)
+            return
+        if self.out is None:
+            self.out = np.zeros(self.frames * self.cells, np.float32)
+        if not len(index):
+            return
+        # Only the frames that these events touch: few, where events come in order.
+        begin = int(index.min()) // self.cells * self.cells
+        end = (int(index.max()) // self.cells + 1) * self.cells
+        self.out[begin:end] += _scatter(index - index.dtype.type(begin), share, end - begin)
+
+
+def _scatter(index, share, size):
+    if not size:
+        return np.zeros(0, np.float32)
+    column = csc_array((share, index, np.array([0, len(index)])), shape=(size, 1))
+    return column @ np.ones(1, np.float32)
