@@ -21,8 +21,8 @@ from makers import WRITERS, random_events
 from keras_pleiades.events import EVENT_DTYPE, EventFormatError, info, iter_read, read
 
 EVIL = (0, 1, 0x7F, 0xFF, 0xFFFF, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 1 << 40, 1 << 63)
-# Memory: 32 times the file for its events (text and compressed files grow most), and a fixed part for
-# blocks, buffers and Python itself.
+# Memory: 32 times the file for its events (text and compressed files grow most), and a fixed part
+# for blocks, buffers and Python itself.
 FIXED, MULTIPLE = 24 << 20, 32
 ADDRESS_SPACE = 1 << 30  # beyond what the process has: no allocation of gigabytes, touched or not
 
@@ -68,16 +68,16 @@ def check(path, size, number):
                 assert len(piece)
         else:
             str(info(path))
-        fine = True
+        refusal = None
     except EventFormatError as error:
-        assert str(path) in str(error), error
-        assert error.offset >= 0, error
-        assert error.reason, error
-        assert f"{error.unit} {error.offset}" in str(error), error
-        fine = False
+        refusal = error
+    if refusal is not None:
+        assert str(refusal).startswith(f"{path}, {refusal.unit} {refusal.offset}: "), refusal
+        assert refusal.offset >= 0, refusal
+        assert refusal.reason, refusal
     peak = tracemalloc.get_traced_memory()[1]
     assert peak < FIXED + MULTIPLE * size, f"{peak} bytes for a file of {size}"
-    return fine
+    return refusal is None
 
 
 def main():

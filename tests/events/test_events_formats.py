@@ -173,7 +173,7 @@ def test_dat_trigger_files_are_refused(tmp_path):
 def test_dat_polarity_beyond_1_is_refused(tmp_path):
     data = bytearray(makers.dat(makers.random_events(3)))
     data[-1] = 0x50
-    with pytest.raises(EventFormatError, match="polarity must be 0 or 1.*Received: 5") as caught:
+    with pytest.raises(EventFormatError, match=r"polarity must be 0 or 1.*Received: 5") as caught:
         read(save(tmp_path, bytes(data)))
     assert caught.value.offset == len(data) - 8
 
@@ -262,7 +262,7 @@ def test_evt_events_before_the_first_time_are_left_out(tmp_path):
 
 
 def slow_evt3(words, low_fall_is_overflow=False):
-    """One word at a time. With the flag: expelliarmus' rule, by which `evt3_sample.npy` was made."""
+    """One word at a time. With the flag: expelliarmus' rule, which made `evt3_sample.npy`."""
     found, high, low, row, base, polarity, extra = [], None, 0, 0, 0, 0, 0
     for word in words:
         kind, value = word >> 12, word & 4095
@@ -313,7 +313,7 @@ def test_evt3_state_survives_the_block(tmp_path, monkeypatch):
 
 def test_evt_outside_the_declared_sensor(tmp_path):
     data = makers.evt2(make_events([70], [5], [200], [1]))
-    with pytest.raises(EventFormatError, match="x=5, y=200 lies outside.*128x128") as caught:
+    with pytest.raises(EventFormatError, match=r"x=5, y=200 lies outside.*128x128") as caught:
         read(save(tmp_path, data))
     assert caught.value.offset == len(data) - 4
 
@@ -423,7 +423,7 @@ def test_npy_with_fractions_is_refused(name, tmp_path):
     table = np.ones(3, [(n, "f8") for n in "txyp"])
     table[name][1] = 0.25
     makers.write_npy(tmp_path / "recording", table)
-    with pytest.raises(EventFormatError, match=f"{name} must be whole.*0.25") as caught:
+    with pytest.raises(EventFormatError, match=rf"{name} must be whole.*0\.25") as caught:
         read(tmp_path / "recording")
     assert (caught.value.unit, caught.value.offset) == ("row", 1)
 

@@ -178,9 +178,17 @@ def test_counts_beyond_what_float32_adds_by_ones(ordered, monkeypatch):
         events = np.random.default_rng(0).permutation(events)
     expected = to_frames(events, 10_000, (128, 128))
     assert expected.sum() == 1050
-    monkeypatch.setattr(module, "ENTRIES", 100)
+    monkeypatch.setattr(module, "EXACT", 100)
     monkeypatch.setattr(module, "PIECE", 30)
     assert np.array_equal(to_frames(events, 10_000, (128, 128)), expected)
+
+
+@pytest.mark.parametrize("method", ["count", "volume"])
+def test_without_scipys_own_module(method, monkeypatch):
+    events = makers.random_events(1000)
+    expected = to_frames(events, 9_999, (128, 128), (50, 60), method)
+    monkeypatch.setattr(module, "csc_matvec", None)
+    assert np.array_equal(to_frames(events, 9_999, (128, 128), (50, 60), method), expected)
 
 
 @pytest.mark.parametrize("method", ["count", "volume"])
