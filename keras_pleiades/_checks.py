@@ -1,33 +1,34 @@
-"""Checks of arguments that several parts of the package share."""
+"""Checks of arguments that several rooms of the house share."""
 
 import math
 import numbers
 
 
-def check_dt(dt, name: str = "dt") -> int:
-    """Returns a duration in whole microseconds, or says what is wrong with it.
+def check_dt(dt: int, name: str = "dt") -> int:
+    """Return a duration as a plain `int` of microseconds, or say what is wrong with it.
 
-    Args:
-        dt: An integer, a NumPy integer, or a float that is a whole number.
-        name: The argument's name in the error message.
-
-    Example:
-        >>> check_dt(10_000.0)
-        10000
-        >>> check_dt(0.005)
-        Traceback (most recent call last):
-        ValueError: `dt` must be a positive whole number of MICROSECONDS ... Received: dt=0.005
+    >>> check_dt(10_000)
+    10000
+    >>> check_dt(0.005)
+    Traceback (most recent call last):
+    ...
+    ValueError: `dt` must be a whole, positive number of MICROSECONDS, the unit of event time
+    stamps. Received: dt=0.005. If seconds were meant, write dt=5_000.
     """
-    whole = (
-        isinstance(dt, numbers.Real)
-        and not isinstance(dt, bool)
-        and math.isfinite(dt)
-        and dt == int(dt)
-        and dt > 0
+    is_number = isinstance(dt, numbers.Real) and not isinstance(dt, bool)
+    if is_number and math.isfinite(dt) and dt > 0 and dt == int(dt):
+        return int(dt)
+    hint = f" For 10 ms write {name}=10_000."
+    if is_number and math.isfinite(dt) and 0 < dt < 1 and round(dt * 1e6) > 0:
+        hint = f" If seconds were meant, write {name}={round(dt * 1e6):_}."
+    raise ValueError(
+        f"`{name}` must be a whole, positive number of MICROSECONDS, the unit of event time "
+        f"stamps. Received: {name}={dt!r}.{hint}"
     )
-    if not whole:
-        raise ValueError(
-            f"`{name}` must be a positive whole number of MICROSECONDS (10 ms is 10_000). "
-            f"Received: {name}={dt!r}"
-        )
-    return int(dt)
+
+
+def check_choice(value: str, choices: tuple[str, ...], name: str) -> str:
+    """Return `value` if it is one of `choices`, or name them all in the error."""
+    if value not in choices:
+        raise ValueError(f"`{name}` must be one of {choices}. Received: {name}={value!r}")
+    return value

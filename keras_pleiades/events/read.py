@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from keras_pleiades._checks import check_dt
+from keras_pleiades._checks import check_choice, check_dt
 from keras_pleiades.events.dtype import EVENT_DTYPE, EventFormatError
 from keras_pleiades.events.formats import FORMATS
 from keras_pleiades.events.formats.recording import Recording
@@ -114,14 +114,14 @@ def iter_read(
         [[100, 104], [110]]
     """
     duration_us = check_dt(duration_us, "duration_us")
-    max_events = check_dt(max_events, "max_events")
+    if max_events < 1:
+        raise ValueError(f"`max_events` must be positive. Received: max_events={max_events}")
     return _pieces(_blocks(path, start_us, end_us, on_error), duration_us, start_us, max_events)
 
 
 def _blocks(path, start_us, end_us, on_error):
     """Yields the blocks of a recording, cut to the time asked for."""
-    if on_error not in ("raise", "stop"):
-        raise ValueError(f"`on_error` must be 'raise' or 'stop'. Received: on_error={on_error!r}")
+    check_choice(on_error, ("raise", "stop"), "on_error")
     blocks = iter(open_recording(path).blocks())
     while True:
         try:

@@ -4,7 +4,7 @@ import operator
 
 import numpy as np
 
-from keras_pleiades._checks import check_dt
+from keras_pleiades._checks import check_choice, check_dt
 from keras_pleiades.events.dtype import check_events, check_sensor
 from keras_pleiades.events.shares import Shares
 
@@ -88,12 +88,8 @@ def to_frames(
     events = check_events(events)
     sensor = check_sensor(sensor)
     shape = sensor if shape is None else check_sensor(shape, "shape")
-    for name, value, known in (
-        ("method", method, ("count", "volume")),
-        ("outside", outside, ("raise", "drop")),
-    ):
-        if value not in known:
-            raise ValueError(f"`{name}` must be one of {known}. Received: {name}={value!r}")
+    check_choice(method, ("count", "volume"), "method")
+    check_choice(outside, ("raise", "drop"), "outside")
     if causal and method != "volume":
         raise ValueError(
             "`causal` belongs to method='volume'; 'count' is causal in any case. "

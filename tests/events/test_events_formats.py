@@ -414,7 +414,7 @@ def test_npy_that_promises_too_much_takes_no_memory(tmp_path):
     makers.write_npy(tmp_path / "recording", makers.random_events(100))
     data = (tmp_path / "recording").read_bytes().replace(b"(100,)", b"(9999999999999,)")
     data = data.replace(b"          \n", b"\n", 1)
-    with pytest.raises(EventFormatError, match="truncated|header"):
+    with pytest.raises(EventFormatError, match="truncated"):
         read(save(tmp_path, data))
 
 
