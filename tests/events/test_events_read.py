@@ -183,7 +183,8 @@ def test_reading_needs_neither_keras_nor_matplotlib():
     # The package itself may import Keras; its rooms for events and pictures must not.
     folder = str(Path(keras_pleiades.__file__).parent)
     code = (
-        f"import sys, types; house = types.ModuleType('keras_pleiades'); house.__path__ = [{folder!r}];"
+        "import sys, types; house = types.ModuleType('keras_pleiades');"
+        f"house.__path__ = [{folder!r}];"
         "sys.modules['keras_pleiades'] = house; import keras_pleiades.events, keras_pleiades.plots;"
         "print([m for m in ('keras', 'matplotlib', 'PIL', 'tensorflow') if m in sys.modules])"
     )
