@@ -38,7 +38,7 @@ def make_events(t, x, y, p) -> np.ndarray:
         t: Microseconds.
         x: Column of the pixel, from the left.
         y: Row of the pixel, from the top.
-        p: Polarity; anything but 0 (or False) is ON.
+        p: Polarity; above 0 (or True) is ON, so that 0 and 1, and -1 and 1, are both understood.
 
     Example:
         >>> events = make_events(t=[10, 25], x=[3, 4], y=[0, 1], p=[1, 0])
@@ -48,7 +48,8 @@ def make_events(t, x, y, p) -> np.ndarray:
         np.void((25, 4, 1, False), dtype=...)
     """
     events = np.empty(len(t), EVENT_DTYPE)
-    events["t"], events["x"], events["y"], events["p"] = t, x, y, p
+    events["t"], events["x"], events["y"] = t, x, y
+    events["p"] = np.asarray(p) > 0
     return events
 
 

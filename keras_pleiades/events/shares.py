@@ -73,9 +73,12 @@ class Shares:
             p = p > 0  # also from -1 and 1
         if kept is not None:
             x, y, p, t = x[kept], y[kept], p[kept], t[kept]
-        since = t - self.start
         if 2 * (end - self.start) + self.dt < 1 << 32:
-            since = since.astype(np.uint32)  # NumPy divides these three times as fast
+            # NumPy divides 32-bit numbers three times as fast; the difference is right modulo 2^32.
+            since = t.astype(np.uint32)
+            since -= np.uint32(self.start % 2**32)
+        else:
+            since = t.astype(np.int64) - self.start
         return x, y, p, since
 
     def _time_taps(self, since):
@@ -88,8 +91,10 @@ class Shares:
             low = self._frame_place(frame)
             high = np.minimum(low + self.index(self.cells), self.index(last))
         else:
-            # In half microseconds, so that a centre is a whole number for odd dt too.
-            frame, part = self._divide(2 * since + self.dt, 2 * self.dt)
+            if self.dt % 2 == 0:
+                frame, part = self._divide(since + self.dt // 2, self.dt)
+            else:  # in half microseconds, so that the centre is a whole number
+                frame, part = self._divide(2 * since + self.dt, 2 * self.dt)
             high = self._frame_place(frame)
             low = high - self.index(self.cells)
             if frame.min() == 0:

@@ -95,6 +95,11 @@ def to_frames(
             "`causal` belongs to method='volume'; 'count' is causal in any case. "
             f"Received: causal={causal!r}, method={method!r}"
         )
+    if events["t"].dtype.kind not in "iu":
+        raise ValueError(
+            "`events['t']` must be whole microseconds, of an integer type. "
+            f"Received: dtype={events['t'].dtype}"
+        )
     start, count = _span(events["t"], dt, start_us, frames, keep_last)
     size = 8 * count * shape[0] * shape[1]
     if size > MAX_BYTES:

@@ -2,7 +2,7 @@
 
 import os
 import struct
-import tempfile
+import uuid
 
 import numpy as np
 
@@ -40,16 +40,14 @@ def write(path: str | os.PathLike, events: np.ndarray) -> None:
             f"Received: path={path!r}"
         )
     events = _as_event_dtype(events)
-    handle, temporary = tempfile.mkstemp(prefix=".writing_", dir=os.path.dirname(path) or ".")
+    temporary = f"{path}.{uuid.uuid4().hex[:12]}.writing"
     try:
-        with os.fdopen(handle, "wb") as file:
+        with open(temporary, "xb") as file:
             writers[ending](file, events)
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(temporary, 0o666 & ~umask)  # mkstemp makes files for the owner only
         os.replace(temporary, path)
     except BaseException:
-        os.unlink(temporary)
+        if os.path.exists(temporary):
+            os.unlink(temporary)
         raise
 
 

@@ -28,9 +28,9 @@ if __name__ == "__main__":
     house.__path__ = list(importlib.util.find_spec("keras_pleiades").submodule_search_locations)
     sys.modules["keras_pleiades"] = house
 
-from makers import WRITERS, random_events  # noqa: E402
+from makers import WRITERS, random_events
 
-from keras_pleiades.events import (  # noqa: E402
+from keras_pleiades.events import (
     EVENT_DTYPE,
     EventFormatError,
     info,

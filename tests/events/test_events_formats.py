@@ -487,3 +487,18 @@ def test_event_stream_atis(tmp_path):
 def test_event_stream_of_other_types_is_refused(tmp_path):
     with pytest.raises(EventFormatError, match=r"type 1 \(DVS\) or 2 \(ATIS\). Received: 0"):
         read(save(tmp_path, b"Event Stream\x02\x00\x00\x00" + bytes(20)))
+
+
+@pytest.mark.parametrize(("name", "module"), [("event_stream", "es"), ("aedat4", "aedat")])
+def test_a_panic_in_faery_is_a_refusal(name, module, tmp_path, monkeypatch):
+    class PanicException(BaseException):  # as in pyo3_runtime: not an Exception
+        pass
+
+    class Decoder:
+        def __init__(self, *arguments):
+            raise PanicException("index out of range")
+
+    makers.WRITERS[name](tmp_path / "recording", makers.random_events(10))
+    monkeypatch.setattr(getattr(faery, module), "Decoder", Decoder)
+    with pytest.raises(EventFormatError, match="index out of range"):
+        read(tmp_path / "recording")

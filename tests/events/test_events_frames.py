@@ -223,6 +223,17 @@ def test_other_fields_and_types_of_polarity():
     assert to_frames(events, 10, (1, 1))[0, 0, 0].tolist() == [1, 2]
 
 
+def test_times_of_other_types():
+    events = makers.random_events(100)
+    unsigned = events.astype([(name, "<u8") for name in "txyp"])  # as 3ET+ has them
+    expected = to_frames(events, 1000, (128, 128), start_us=-500, frames=9, method="volume")
+    found = to_frames(unsigned, 1000, (128, 128), start_us=-500, frames=9, method="volume")
+    assert np.array_equal(found, expected)
+    seconds = events.astype([("t", "f8"), ("x", "u2"), ("y", "u2"), ("p", "?")])
+    with pytest.raises(ValueError, match=r"whole microseconds.*float64"):
+        to_frames(seconds, 1000, (128, 128))
+
+
 @pytest.mark.parametrize("dt", [0.005, 0, -10, 2.5, float("nan"), float("inf"), True, None, "10"])
 def test_dt_must_be_whole_microseconds(dt):
     with pytest.raises(ValueError, match=r"`dt` must be .* MICROSECONDS.*Received: dt="):

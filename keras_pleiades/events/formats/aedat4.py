@@ -19,7 +19,7 @@ import numpy as np
 
 from keras_pleiades.events.dtype import EVENT_DTYPE, EventFormatError
 from keras_pleiades.events.formats.aedat4_packets import unpacked_bound
-from keras_pleiades.events.formats.recording import Recording
+from keras_pleiades.events.formats.recording import Recording, is_faery_error
 
 MAGIC = b"#!AER-DAT4.0\r\n"
 MAX_HEADER = 1 << 24
@@ -178,6 +178,8 @@ def _decode(path, header, group):
                     for field, source in zip("txyp", ("t", "x", "y", "on"), strict=True):
                         events[field] = packet[source]
                     yield events
-        except Exception as error:
+        except BaseException as error:
+            if not is_faery_error(error):
+                raise
             where = group[min(at, len(group) - 1)][0]
             raise EventFormatError(path, where, f"bad packet: {error}") from error

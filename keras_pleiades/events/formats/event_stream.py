@@ -11,7 +11,7 @@ import faery
 import numpy as np
 
 from keras_pleiades.events.dtype import EventFormatError, make_events
-from keras_pleiades.events.formats.recording import Recording
+from keras_pleiades.events.formats.recording import Recording, is_faery_error
 
 MAGIC = b"Event Stream"
 TYPES = {1: "DVS", 2: "ATIS"}
@@ -49,9 +49,9 @@ def open_recording(path) -> Recording:
                         on = "polarity"
                     rows = height - 1 - events["y"].astype(np.int64)
                     yield make_events(events["t"].astype(np.int64), events["x"], rows, events[on])
-        except EventFormatError:
-            raise
-        except Exception as error:
+        except BaseException as error:
+            if not is_faery_error(error):
+                raise
             reason = f"in the {FAERY_BLOCK} bytes from here: {error}"
             raise EventFormatError(path, offset, reason) from error
 

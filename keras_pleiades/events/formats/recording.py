@@ -87,6 +87,11 @@ def record_blocks(path, start: int, dtype, what: str) -> Iterator[tuple[int, np.
         )
 
 
+def is_faery_error(error: BaseException) -> bool:
+    """Whether faery gave up: with an exception, or with a Rust panic, which is no `Exception`."""
+    return isinstance(error, Exception) or type(error).__name__ == "PanicException"
+
+
 def check_inside(path, events, sensor, offset, unit="byte") -> None:
     """Refuses events outside the sensor that the file itself declares.
 
