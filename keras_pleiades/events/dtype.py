@@ -9,7 +9,7 @@ EVENT_DTYPE = np.dtype(
 )
 """One event: t (int64, microseconds), x, y (uint16, from the top left), p (bool, True is ON).
 
-Aligned to 16 bytes: measured 1.4 times as fast to bin as the packed 13.
+Aligned to 16 bytes: measured 3 to 10 % faster to bin than the packed 13.
 """
 
 
