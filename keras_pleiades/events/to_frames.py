@@ -10,8 +10,8 @@ from keras_pleiades.events.shares import Shares
 
 try:
     # `out += column @ [1]` for a sparse column adds every entry of it to `out`, in compiled code
-    # and 32-bit numbers: measured 1.1 to 1.2 times as fast as `np.add.at`. SciPy's own module for sparse
-    # products has it, which is not public; without it, the same result comes slower.
+    # and 32-bit numbers: measured 1.1 to 1.2 times as fast as `np.add.at`. It is in a module of
+    # SciPy that is not public; without it, the same result comes slower.
     from scipy.sparse._sparsetools import csc_matvec
 except ImportError:
     csc_matvec = None

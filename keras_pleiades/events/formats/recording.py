@@ -9,8 +9,8 @@ import numpy as np
 from keras_pleiades.events.dtype import EventFormatError
 
 # Records decoded at a time. Small enough that the passes over a block stay in the cache (measured:
-# 1.7 to 2.2 times the speed of one block for all, but for EVT3, which is no faster), large enough to
-# hide Python.
+# 1.7 to 2.2 times the speed of one block for all, but for EVT3, which is no faster), large enough
+# to hide Python.
 BLOCK_RECORDS = 1 << 16
 
 
