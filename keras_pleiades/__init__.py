@@ -1,6 +1,16 @@
 """PLEIADES networks in Keras 3: temporal kernels that are sums of orthogonal polynomials."""
 
-from keras_pleiades import basis, contraction, layers, models, zoo
+from keras_pleiades import basis, contraction, cost, events, layers, models, plots, zoo
 from keras_pleiades._version import __version__
 
-__all__ = ["__version__", "basis", "contraction", "layers", "models", "zoo"]
+__all__ = [
+    "__version__",
+    "basis",
+    "contraction",
+    "cost",
+    "events",
+    "layers",
+    "models",
+    "plots",
+    "zoo",
+]

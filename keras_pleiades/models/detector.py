@@ -51,6 +51,8 @@ class PleiadesDetector(PleiadesModel):
         (1, 3, 8, 8, 6)
     """
 
+    binning_method = "volume"  # bilinear in time and space, as the paper bins this camera
+
     def __init__(
         self,
         num_classes: int,

@@ -4,9 +4,11 @@ import dataclasses
 from typing import Self
 
 import keras
+import numpy as np
 
 from keras_pleiades._checks import check_dt
 from keras_pleiades.basis import count_bins
+from keras_pleiades.events import to_frames
 from keras_pleiades.layers.base_temporal_conv import BaseTemporalConv
 
 
@@ -67,6 +69,9 @@ class PleiadesModel(keras.Model):
         **kwargs: `name` and so on, as in every Keras model.
     """
 
+    # How events become frames: see `keras_pleiades.events.to_frames`.
+    binning_method = "count"
+
     def __init__(self, inputs, outputs, *, binning: "Binning", dtype=None, **kwargs):
         super().__init__(inputs=inputs, outputs=outputs, **kwargs)
         self.dt = binning.dt
@@ -114,6 +119,32 @@ class PleiadesModel(keras.Model):
         ):
             new.trainable = old.trainable
         return model
+
+    def to_frames(self, events: np.ndarray, sensor: tuple[int, int], **kwargs) -> np.ndarray:
+        """Bin events the way this network wants: its bin size, its frame size, its method.
+
+        Args:
+            events: Events, see `keras_pleiades.events`.
+            sensor: (height, width) of the sensor.
+            **kwargs: Further arguments of `keras_pleiades.events.to_frames`, such as `start_us`.
+
+        Returns:
+            float32 array (time, height, width, 2); the network takes `frames[None]`.
+
+        Example:
+            >>> import keras_pleiades as kp
+            >>> events = kp.events.make_events(t=[0, 25_000], x=[3, 600], y=[4, 400], p=[1, 0])
+            >>> kp.zoo.gesture().to_frames(events, sensor=(480, 640)).shape  # three bins of 10 ms
+            (3, 128, 128, 2)
+        """
+        shape = self.input_shape[2:4]
+        method = {"method": self.binning_method, "causal": self.binning_method == "volume"}
+        return to_frames(
+            events,
+            self.dt,
+            sensor,
+            **{"shape": None if None in shape else shape, **method, **kwargs},
+        )
 
     def call(self, inputs, training=None, mask=None):
         """Run the graph on a clip, or say how many frames it takes."""

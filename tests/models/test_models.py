@@ -172,3 +172,21 @@ def test_a_channels_first_setting_changes_nothing(family):
     finally:
         keras.config.set_image_data_format("channels_last")
     assert_close(found, expected)
+
+
+@each_family
+def test_bins_events_as_it_wants_them(family):
+    model = FAMILIES[family][0]()
+    rng = np.random.default_rng(0)
+    t = np.sort(rng.integers(0, 300_000, 5_000))
+    x, y, p = rng.integers(0, 40, t.size), rng.integers(0, 30, t.size), rng.integers(0, 2, t.size)
+    events = kp.events.make_events(t, x, y, p)
+    frames = model.to_frames(events, sensor=(30, 40), start_us=0)
+    assert frames.shape == (-(-300_000 // model.dt), *model.input_shape[2:])
+    np.testing.assert_allclose(frames.sum(), t.size, rtol=1e-5)
+    # Online, a frame is complete when its time is over: later events change nothing before it.
+    half = model.to_frames(events[t < 150_000], sensor=(30, 40), start_us=0)
+    before = 150_000 // model.dt
+    np.testing.assert_allclose(half[: before - 1], frames[: before - 1], atol=1e-5)
+    with pytest.raises(ValueError, match="sensor"):
+        model.to_frames(events, sensor=(480,))

@@ -1,0 +1,21 @@
+"""Events of event cameras as NumPy arrays: read, bin, augment, write. Imports no Keras."""
+
+from keras_pleiades.events import augment
+from keras_pleiades.events.dtype import EVENT_DTYPE, EventFormatError, make_events
+from keras_pleiades.events.info import Info, info
+from keras_pleiades.events.read import iter_read, read
+from keras_pleiades.events.to_frames import to_frames
+from keras_pleiades.events.write import write
+
+__all__ = [
+    "EVENT_DTYPE",
+    "EventFormatError",
+    "Info",
+    "augment",
+    "info",
+    "iter_read",
+    "make_events",
+    "read",
+    "to_frames",
+    "write",
+]
