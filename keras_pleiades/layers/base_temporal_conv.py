@@ -207,6 +207,20 @@ class BaseTemporalConv(keras.layers.Layer):
         scale = 1.0 if self.inputs == "count" else self.bin_size
         return self._unscaled_basis * (scale / math.sqrt(self._fan_in() * self.kernel_size))
 
+    def _basis(self):
+        """Return the basis with its scale as a tensor `(n, bins)`."""
+        return ops.convert_to_tensor(self._scaled_basis(), self.compute_dtype)
+
+    def _convolve(self, inputs, kernel, primitive=ops.conv):
+        """Apply `kernel`, `(bins, ...channels)`, by the backend's 2-D convolution.
+
+        Time is its height and the pixels are its width, over which the kernel spans one.
+        """
+        batch, frames, height, width, channels = ops.shape(inputs)
+        x = ops.reshape(inputs, (batch, frames, height * width, channels))
+        x = primitive(x, kernel[:, None], 1, "valid", data_format="channels_last")
+        return ops.reshape(x, (*ops.shape(x)[:2], height, width, x.shape[-1]))
+
     def _operator(self, block: int):
         """Return M for blocks of `block` frames: `(n, block + bins - 1, block)`."""
         return ops.convert_to_tensor(toeplitz(self._scaled_basis(), block), self.compute_dtype)

@@ -3,7 +3,7 @@
 import keras
 from keras import ops
 
-from keras_pleiades.contraction import plan
+from keras_pleiades.contraction import Plan, plan
 from keras_pleiades.layers.base_temporal_conv import BaseTemporalConv
 
 
@@ -28,8 +28,9 @@ class PleiadesConv(BaseTemporalConv):
         padding: `"valid"` removes the `kernel_size - 1` oldest frames; `"causal"` puts as many
             zeros in front and keeps the length.
         use_bias: Whether to add a bias to each output channel.
-        order: Order of contraction: `"auto"` (least work), `"memory"`, `"coefficients_first"`,
-            `"basis_first"` or `"kernel_first"`. See `keras_pleiades.contraction`.
+        order: Order of contraction: `"auto"` (the fastest, as measured), `"memory"`,
+            `"coefficients_first"`, `"basis_first"` or `"kernel_first"`. See
+            `keras_pleiades.contraction`.
         inputs: `"level"` for features and images, `"count"` for events counted per bin. It
             decides how the kernel scales with the bin size.
         bin_size: Present bin size over that of training; `resample` sets it.
@@ -88,10 +89,14 @@ class PleiadesConv(BaseTemporalConv):
     def _contract(self, inputs):
         gamma = ops.cast(self.coefficients, self.compute_dtype)  # (n, c, d)
         order = self._choose_order(inputs.shape)
+        if order == "kernel_first" and self._prefers_primitive(inputs.shape[-1]):
+            return self._convolve(inputs, ops.einsum("nt,ncd->tcd", self._basis(), gamma))
         if order == "coefficients_first":
-            expanded = ops.einsum("bthwc,ncd->bthwnd", inputs, gamma)
+            # n comes before the pixels, so that (s, n) and (h, w, d) each lie side by side in
+            # memory and the second step is one matrix product.
+            expanded = ops.einsum("bthwc,ncd->btnhwd", inputs, gamma)
             blocks, block, total = self._blocks(expanded)
-            outputs = ops.einsum("bgshwnd,nsj->bgjhwd", blocks, self._operator(block))
+            outputs = ops.einsum("bgsnhwd,nsj->bgjhwd", blocks, self._operator(block))
         else:
             blocks, block, total = self._blocks(inputs)
             operator = self._operator(block)
@@ -103,10 +108,43 @@ class PleiadesConv(BaseTemporalConv):
                 outputs = ops.einsum("bgshwc,scjd->bgjhwd", blocks, kernel)
         return self._join(outputs, total)
 
+    def _prefers_primitive(self, channels: int) -> bool:
+        """Whether the backend's convolution beats the product with a Toeplitz matrix.
+
+        Measured by `python -m benchmarks`: on torch always, on TensorFlow from about eight
+        channels on, on JAX never.
+        """
+        backend = keras.backend.backend()
+        return backend == "torch" or channels >= 8
+
     def _choose_order(self, input_shape) -> str:
         # Sizes that are free count as large: making the kernel once does not weigh then.
         _, frames, height, width, channels = (size or 100 for size in input_shape)
         costs = plan(
             channels, self.filters, self.bins, len(self._unscaled_basis) - 1, frames, height, width
         )
+        if self.order == "auto":
+            return _fastest(costs, channels, self.filters)
         return costs.choose(self.order).name
+
+
+# Intermediates of more numbers than this leave the cache, and cost more than they save.
+_FITS_CACHE = 4_000_000
+
+
+def _fastest(costs: Plan, channels: int, filters: int) -> str:
+    """Return the order that `python -m benchmarks` finds fastest, or within 15 % of it.
+
+    Multiply-adds alone do not tell: kernel first is one call of a fast primitive, the others pass
+    an intermediate through memory. On torch and TensorFlow they win only where the layer narrows
+    sixteenfold; on JAX the count decides as long as the intermediate is small.
+    """
+    candidates = {order.name: order for order in costs.orders}
+    if filters * 16 <= channels:
+        return "coefficients_first"
+    if keras.backend.backend() != "jax":
+        return "kernel_first"
+    if filters * 4 > channels:
+        del candidates["coefficients_first"]
+    small = [o for o in candidates.values() if o.memory < _FITS_CACHE]
+    return min(small, key=lambda o: o.multiply_adds).name if small else "kernel_first"

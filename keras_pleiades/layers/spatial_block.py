@@ -75,7 +75,8 @@ class SpatialBlock(keras.layers.Layer):
         """Convolve, normalize, ReLU: once, or twice when separable."""
         x = inputs
         for conv, norm in self._steps():
-            x = ops.relu(norm(conv(x), training=training))
+            x = conv(x, training=training) if isinstance(conv, SpatialConv) else conv(x)
+            x = ops.relu(norm(x, training=training))
         return x
 
     def compute_output_shape(self, input_shape):

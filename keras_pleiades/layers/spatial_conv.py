@@ -92,21 +92,43 @@ class SpatialConv(keras.layers.Layer):
             self.bias = self.add_weight(shape=shape, initializer="zeros", name="bias")
         self.built = True
 
-    def call(self, inputs):
+    def call(self, inputs, training=None):
         """Convolve each frame."""
         batch, frames, *size = ops.shape(inputs)
         x = ops.reshape(inputs, (batch * frames, *size))
         if self.kernel_size > 1:
             pad = (self.kernel_size // 2, self.kernel_size // 2)
             x = ops.pad(x, [(0, 0), pad, pad, (0, 0)])
-        convolve = ops.conv if self.kind == "full" else ops.depthwise_conv
-        # Named, so that a user's image_data_format setting does not change the network.
-        x = convolve(x, self.kernel, self.strides, "valid", data_format="channels_last")
+        if keras.backend.backend() == "torch" or (self.kind == "full" and not training):
+            # Named, so that a user's image_data_format setting does not change the network.
+            convolve = ops.conv if self.kind == "full" else ops.depthwise_conv
+            x = convolve(x, self.kernel, self.strides, "valid", data_format="channels_last")
+        else:
+            x = self._shifted(x, *self.compute_output_shape(inputs.shape)[2:4])
         if self.pointwise_kernel is not None:
-            x = ops.einsum("nhwc,cd->nhwd", x, self.pointwise_kernel)
+            x = ops.matmul(x, self.pointwise_kernel)
         if self.bias is not None:
             x = x + self.bias
         return ops.reshape(x, (batch, frames, *ops.shape(x)[1:]))
+
+    def _shifted(self, x, height, width):
+        """Convolve padded frames as a sum over shifted pictures.
+
+        XLA on the CPU has no fast grouped convolution, nor a fast gradient of any. It makes one
+        loop of a sum of shifted pictures (depthwise), and one matrix product of shifted pictures
+        side by side (full).
+        """
+        step, taps = self.strides, range(self.kernel_size)
+
+        def shifted(i, j):
+            rows = slice(i, None if height is None else i + (height - 1) * step + 1, step)
+            columns = slice(j, None if width is None else j + (width - 1) * step + 1, step)
+            return x[:, rows, columns]
+
+        if self.kind == "full":
+            pictures = ops.concatenate([shifted(i, j) for i in taps for j in taps], axis=-1)
+            return ops.matmul(pictures, ops.reshape(self.kernel, (-1, self.filters)))
+        return sum(shifted(i, j) * self.kernel[i, j, :, 0] for i in taps for j in taps)
 
     def compute_output_shape(self, input_shape):
         """Return `(batch, time, height, width, filters)` after the step in space."""

@@ -5,6 +5,7 @@ from typing import Self
 
 import keras
 import numpy as np
+from keras import ops
 
 from keras_pleiades._checks import check_dt
 from keras_pleiades.basis import count_bins
@@ -78,6 +79,20 @@ class PleiadesModel(keras.Model):
         self.native_dt = binning.native_dt
         self.temporal = binning.temporal
         self.dtype_policy = keras.dtype_policies.get(dtype)
+        self.jit_compile = self._compiles_by_default()
+
+    def compile(self, *args, jit_compile: bool | str = "auto", **kwargs) -> None:
+        """Configure training as `keras.Model.compile` does, compiled where that is faster.
+
+        Keras leaves XLA off for TensorFlow on the CPU, where these networks run three times
+        faster with it.
+        """
+        if jit_compile == "auto" and not kwargs.get("run_eagerly"):
+            jit_compile = self._compiles_by_default()
+        super().compile(*args, jit_compile=jit_compile, **kwargs)
+
+    def _compiles_by_default(self) -> bool:
+        return keras.backend.backend() != "torch"
 
     @property
     def window_us(self) -> int:
@@ -146,16 +161,46 @@ class PleiadesModel(keras.Model):
             **{"shape": None if None in shape else shape, **method, **kwargs},
         )
 
+    def predict_clip(self, frames: np.ndarray, block: int = 128) -> np.ndarray:
+        """Predict on a clip of any length in bounded memory: the whole clip's answer, in blocks.
+
+        Each block of answers is computed from its own frames and the `context_frames` before
+        them, so nothing is cut at the seams. Frames are read as they are needed: a memory-mapped
+        array is never loaded whole.
+
+        Args:
+            frames: `(batch, time, height, width, channels)`.
+            block: Answers to compute at a time.
+
+        Returns:
+            What `predict(frames)` returns.
+
+        Example:
+            >>> import keras_pleiades as kp
+            >>> model = kp.zoo.gesture(input_shape=(None, 16, 16, 2))
+            >>> model.predict_clip(np.zeros((1, 300, 16, 16, 2), "float32")).shape
+            (1, 255, 10)
+        """
+        if block < 1:
+            raise ValueError(f"`block` must be at least 1. Received: block={block!r}")
+        self._check_frames(frames.shape)
+        total = frames.shape[1] - self.context_frames
+        block = min(block, total)
+        answers = None
+        for start in range(0, total, block):
+            # The last block begins earlier rather than be shorter: one shape compiles once.
+            start = min(start, total - block)
+            stop = start + block
+            piece = np.asarray(frames[:, start : stop + self.context_frames], "float32")
+            answer = ops.convert_to_numpy(self.predict_on_batch(piece))
+            if answers is None:
+                answers = np.empty((answer.shape[0], total, *answer.shape[2:]), answer.dtype)
+            answers[:, start:stop] = answer
+        return answers
+
     def call(self, inputs, training=None, mask=None):
         """Run the graph on a clip, or say how many frames it takes."""
-        frames = inputs.shape[1] if len(inputs.shape) == 5 else None
-        if frames is not None and frames <= self.context_frames:
-            raise ValueError(
-                f"{self.name} looks back {self.context_frames} frames at dt={self.dt} and needs "
-                f"at least {self.context_frames + 1} for one answer. Received: {frames} frames. "
-                f"Give more frames, or put {self.context_frames} frames of zeros in front, as "
-                "online inference starts."
-            )
+        self._check_frames(inputs.shape)
         return super().call(inputs, training=training, mask=mask)
 
     def get_config(self):
@@ -169,6 +214,16 @@ class PleiadesModel(keras.Model):
             "trainable": self.trainable,
             "dtype": self.dtype_policy.name,
         }
+
+    def _check_frames(self, shape) -> None:
+        frames = shape[1] if len(shape) == 5 else None  # other shapes are for Keras to refuse
+        if frames is not None and frames <= self.context_frames:
+            raise ValueError(
+                f"{self.name} looks back {self.context_frames} frames at dt={self.dt} and needs "
+                f"at least {self.context_frames + 1} for one answer. Received: {frames} frames. "
+                f"Give more frames, or put {self.context_frames} frames of zeros in front, as "
+                "online inference starts."
+            )
 
     def _temporal_layers(self) -> list[BaseTemporalConv]:
         return [layer for layer in self._flatten_layers() if isinstance(layer, BaseTemporalConv)]

@@ -190,3 +190,38 @@ def test_bins_events_as_it_wants_them(family):
     np.testing.assert_allclose(half[: before - 1], frames[: before - 1], atol=1e-5)
     with pytest.raises(ValueError, match="sensor"):
         model.to_frames(events, sensor=(480,))
+
+
+@each_family
+@pytest.mark.parametrize("block", [1, 4, 7, 100])
+def test_blocks_of_a_clip_equal_the_whole(family, block):
+    model = randomize(FAMILIES[family][0]())
+    x = clip(family, frames=model.context_frames + 15)
+    assert_close(model.predict_clip(x, block), model.predict(x, verbose=0))
+
+
+def test_blocks_read_frames_as_needed(tmp_path):
+    model = FAMILIES["classifier"][0]()
+    x = clip("classifier", frames=60, batch=1)
+    np.save(tmp_path / "clip.npy", x)
+    mapped = np.load(tmp_path / "clip.npy", mmap_mode="r")
+    assert_close(model.predict_clip(mapped, 10), model.predict(x, verbose=0))
+    with pytest.raises(ValueError, match="block=0"):
+        model.predict_clip(x, 0)
+    with pytest.raises(ValueError, match="Received: 10 frames"):
+        model.predict_clip(x[:, :10])
+
+
+@each_family
+def test_pieces_of_time_change_nothing(family, monkeypatch):
+    from keras_pleiades.layers import spatio_temporal_block
+
+    make, slow_version, _ = FAMILIES[family]
+    model = randomize(make())
+    x = clip(family, frames=model.context_frames + 7)
+    for numbers in (100, 3_000, 10**9):  # many pieces, a few, one
+        pieces = dict.fromkeys(("jax", "tensorflow", "torch"), numbers)
+        monkeypatch.setattr(spatio_temporal_block, "_PIECE", pieces)
+        fresh = make()  # compiled anew
+        fresh.set_weights(model.get_weights())
+        assert_close(fresh.predict(x, verbose=0), slow_version(model, x.astype("float64")))
