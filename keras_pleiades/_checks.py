@@ -32,3 +32,14 @@ def check_choice(value: str, choices: tuple[str, ...], name: str) -> str:
     if value not in choices:
         raise ValueError(f"`{name}` must be one of {choices}. Received: {name}={value!r}")
     return value
+
+
+def check_channels(input_shape: tuple) -> int:
+    """Return the last size of a layer's input shape, or say that it must be known."""
+    channels = input_shape[-1]
+    if channels is None:
+        raise ValueError(
+            "The number of channels must be known: inputs are (batch, time, height, width, "
+            f"channels). Received: input_shape={tuple(input_shape)}"
+        )
+    return channels

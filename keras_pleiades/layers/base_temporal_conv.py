@@ -10,7 +10,7 @@ import keras
 import numpy as np
 from keras import ops
 
-from keras_pleiades._checks import check_choice
+from keras_pleiades._checks import check_channels, check_choice
 from keras_pleiades.basis import box_basis, count_bins, jacobi_basis
 from keras_pleiades.contraction import check_order, toeplitz
 from keras_pleiades.initializers import Normal
@@ -112,12 +112,7 @@ class BaseTemporalConv(keras.layers.Layer):
 
     def build(self, input_shape):
         """Make the weights and the basis with its scale."""
-        channels = input_shape[-1]
-        if channels is None:
-            raise ValueError(
-                "The number of channels must be known: inputs are (batch, time, height, width, "
-                f"channels). Received: input_shape={tuple(input_shape)}"
-            )
+        channels = check_channels(input_shape)
         frames = input_shape[1]
         if frames is not None:
             self._check_frames(frames)
@@ -224,43 +219,6 @@ class BaseTemporalConv(keras.layers.Layer):
     def _operator(self, block: int):
         """Return M for blocks of `block` frames: `(n, block + bins - 1, block)`."""
         return ops.convert_to_tensor(toeplitz(self._scaled_basis(), block), self.compute_dtype)
-
-    def _blocks(self, inputs):
-        """Cut time into overlapping blocks, each with all that its output frames look at.
-
-        A Toeplitz operator over the whole clip is nearly all zeros. Over blocks about as long
-        as the kernel it is a small dense matrix, and the convolution one matrix product.
-
-        Returns:
-            `(batch, blocks, block + bins - 1, height, width, ...)`, the output frames in a
-            block, and the output frames in all; the last block is filled up with zeros.
-        """
-        tau, frames = self.bins, inputs.shape[1]
-        block = max(8, tau // 2)
-        if frames is not None:
-            block = min(block, frames - tau + 1)
-        static, frames = frames is not None, ops.shape(inputs)[1]
-        total = frames - tau + 1
-        count = (total + block - 1) // block
-        # Block g is frames [g * block, g * block + size): rows of `inputs` reshaped to
-        # (count, block), followed by the rows below it, as many as the context takes.
-        size = block + tau - 1
-        extra = -(-(tau - 1) // block)
-        missing = (count + extra) * block - frames if static else 2 * block - 2
-        if not static or missing:
-            inputs = ops.pad(inputs, [(0, 0), (0, missing)] + [(0, 0)] * (inputs.ndim - 2))
-        batch, _, *rest = ops.shape(inputs)
-        rows = [
-            ops.reshape(inputs[:, i * block : (i + count) * block], (batch, count, block, *rest))
-            for i in range(extra + 1)
-        ]
-        blocks = ops.concatenate(rows, axis=2) if extra else rows[0]
-        return blocks[:, :, :size], block, total
-
-    def _join(self, blocks, total):
-        """Undo `_blocks` on outputs `(batch, blocks, block, height, width, channels)`."""
-        batch, count, block, *rest = ops.shape(blocks)
-        return ops.reshape(blocks, (batch, count * block, *rest))[:, :total]
 
     def _check_frames(self, frames: int):
         if self.padding == "valid" and frames < self.bins:

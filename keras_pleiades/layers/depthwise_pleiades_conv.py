@@ -4,6 +4,7 @@ import keras
 from keras import ops
 
 from keras_pleiades.layers.base_temporal_conv import BaseTemporalConv
+from keras_pleiades.layers.time_blocks import from_blocks, to_blocks
 
 
 @keras.saving.register_keras_serializable(package="keras_pleiades")
@@ -41,10 +42,10 @@ class DepthwisePleiadesConv(BaseTemporalConv):
         gamma = ops.cast(self.coefficients, self.compute_dtype)  # (n, c)
         if self.order == "coefficients_first":
             expanded = ops.einsum("bthwc,nc->bthwnc", inputs, gamma)
-            blocks, block, total = self._blocks(expanded)
+            blocks, block, total = to_blocks(expanded, self.bins)
             outputs = ops.einsum("bgshwnc,nsj->bgjhwc", blocks, self._operator(block))
         elif self.order == "basis_first":
-            blocks, block, total = self._blocks(inputs)
+            blocks, block, total = to_blocks(inputs, self.bins)
             projected = ops.einsum("bgshwc,nsj->bgjhwnc", blocks, self._operator(block))
             outputs = ops.einsum("bgjhwnc,nc->bgjhwc", projected, gamma)
         else:
@@ -56,4 +57,4 @@ class DepthwisePleiadesConv(BaseTemporalConv):
                 return self._convolve(inputs, kernel[..., None], ops.depthwise_conv)
             last = self.bins - 1
             return sum(inputs[:, i : (i - last) or None] * kernel[i] for i in range(self.bins))
-        return self._join(outputs, total)
+        return from_blocks(outputs, total)

@@ -5,6 +5,7 @@ from keras import ops
 
 from keras_pleiades.contraction import Plan, plan
 from keras_pleiades.layers.base_temporal_conv import BaseTemporalConv
+from keras_pleiades.layers.time_blocks import from_blocks, to_blocks
 
 
 @keras.saving.register_keras_serializable(package="keras_pleiades")
@@ -95,10 +96,10 @@ class PleiadesConv(BaseTemporalConv):
             # n comes before the pixels, so that (s, n) and (h, w, d) each lie side by side in
             # memory and the second step is one matrix product.
             expanded = ops.einsum("bthwc,ncd->btnhwd", inputs, gamma)
-            blocks, block, total = self._blocks(expanded)
+            blocks, block, total = to_blocks(expanded, self.bins)
             outputs = ops.einsum("bgsnhwd,nsj->bgjhwd", blocks, self._operator(block))
         else:
-            blocks, block, total = self._blocks(inputs)
+            blocks, block, total = to_blocks(inputs, self.bins)
             operator = self._operator(block)
             if order == "basis_first":
                 projected = ops.einsum("bgshwc,nsj->bgjhwnc", blocks, operator)
@@ -106,7 +107,7 @@ class PleiadesConv(BaseTemporalConv):
             else:
                 kernel = ops.einsum("nsj,ncd->scjd", operator, gamma)
                 outputs = ops.einsum("bgshwc,scjd->bgjhwd", blocks, kernel)
-        return self._join(outputs, total)
+        return from_blocks(outputs, total)
 
     def _prefers_primitive(self, channels: int) -> bool:
         """Whether the backend's convolution beats the product with a Toeplitz matrix.

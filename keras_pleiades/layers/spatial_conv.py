@@ -3,7 +3,7 @@
 import keras
 from keras import ops
 
-from keras_pleiades._checks import check_choice
+from keras_pleiades._checks import check_channels, check_choice
 from keras_pleiades.initializers import Normal
 
 
@@ -65,12 +65,7 @@ class SpatialConv(keras.layers.Layer):
 
     def build(self, input_shape):
         """Make the kernels."""
-        channels = input_shape[-1]
-        if channels is None:
-            raise ValueError(
-                "The number of channels must be known: inputs are (batch, time, height, width, "
-                f"channels). Received: input_shape={tuple(input_shape)}"
-            )
+        channels = check_channels(input_shape)
         self.input_spec = keras.layers.InputSpec(ndim=5, axes={-1: channels})
         size = (self.kernel_size, self.kernel_size, channels)
         full = self.kind == "full"
@@ -104,14 +99,14 @@ class SpatialConv(keras.layers.Layer):
             convolve = ops.conv if self.kind == "full" else ops.depthwise_conv
             x = convolve(x, self.kernel, self.strides, "valid", data_format="channels_last")
         else:
-            x = self._shifted(x, *self.compute_output_shape(inputs.shape)[2:4])
+            x = self._shifted(x)
         if self.pointwise_kernel is not None:
             x = ops.matmul(x, self.pointwise_kernel)
         if self.bias is not None:
             x = x + self.bias
         return ops.reshape(x, (batch, frames, *ops.shape(x)[1:]))
 
-    def _shifted(self, x, height, width):
+    def _shifted(self, x):
         """Convolve padded frames as a sum over shifted pictures.
 
         XLA on the CPU has no fast grouped convolution, nor a fast gradient of any. It makes one
@@ -119,11 +114,12 @@ class SpatialConv(keras.layers.Layer):
         side by side (full).
         """
         step, taps = self.strides, range(self.kernel_size)
+        _, height, width, _ = ops.shape(x)
+        # From the first position of the kernel to behind its last.
+        rows, columns = ((n - self.kernel_size) // step * step + 1 for n in (height, width))
 
         def shifted(i, j):
-            rows = slice(i, None if height is None else i + (height - 1) * step + 1, step)
-            columns = slice(j, None if width is None else j + (width - 1) * step + 1, step)
-            return x[:, rows, columns]
+            return x[:, i : i + rows : step, j : j + columns : step]
 
         if self.kind == "full":
             pictures = ops.concatenate([shifted(i, j) for i in taps for j in taps], axis=-1)
