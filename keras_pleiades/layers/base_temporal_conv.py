@@ -130,13 +130,13 @@ class BaseTemporalConv(keras.layers.Layer):
         self._build_input_shape = tuple(input_shape)
         self.built = True
 
-    def call(self, inputs):
-        """Convolve in time; see the class for shapes."""
+    def call(self, inputs, training=None):
+        """Convolve in time; `training` changes only which way of computing it is taken."""
         if self.padding == "causal":
             inputs = ops.pad(inputs, [(0, 0), (self.context_frames, 0), (0, 0), (0, 0), (0, 0)])
         elif inputs.shape[1] is not None:
             self._check_frames(inputs.shape[1])
-        outputs = self._contract(inputs)
+        outputs = self._contract(inputs, training)
         return outputs if self.bias is None else outputs + self.bias
 
     def compute_output_shape(self, input_shape):
@@ -187,7 +187,7 @@ class BaseTemporalConv(keras.layers.Layer):
         """Return the shape of one tap of the kernel; the last entry is the output channels."""
         raise NotImplementedError
 
-    def _contract(self, inputs):
+    def _contract(self, inputs, training):
         """Return `inputs` convolved in time, valid."""
         raise NotImplementedError
 

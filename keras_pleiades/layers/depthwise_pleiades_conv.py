@@ -38,7 +38,7 @@ class DepthwisePleiadesConv(BaseTemporalConv):
     def _kernel_shape(self, channels):
         return (channels,)
 
-    def _contract(self, inputs):
+    def _contract(self, inputs, training):
         gamma = ops.cast(self.coefficients, self.compute_dtype)  # (n, c)
         if self.order == "coefficients_first":
             expanded = ops.einsum("bthwc,nc->bthwnc", inputs, gamma)

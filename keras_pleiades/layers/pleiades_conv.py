@@ -87,10 +87,10 @@ class PleiadesConv(BaseTemporalConv):
     def _kernel_shape(self, channels):
         return (channels, self.filters)
 
-    def _contract(self, inputs):
+    def _contract(self, inputs, training):
         gamma = ops.cast(self.coefficients, self.compute_dtype)  # (n, c, d)
         order = self._choose_order(inputs.shape)
-        if order == "kernel_first" and self._prefers_primitive(inputs.shape[-1]):
+        if order == "kernel_first" and self._prefers_primitive(inputs.shape[-1], training):
             return self._convolve(inputs, ops.einsum("nt,ncd->tcd", self._basis(), gamma))
         if order == "coefficients_first":
             # n comes before the pixels, so that (s, n) and (h, w, d) each lie side by side in
@@ -109,13 +109,15 @@ class PleiadesConv(BaseTemporalConv):
                 outputs = ops.einsum("bgshwc,scjd->bgjhwd", blocks, kernel)
         return from_blocks(outputs, total)
 
-    def _prefers_primitive(self, channels: int) -> bool:
+    def _prefers_primitive(self, channels: int, training: bool | None) -> bool:
         """Whether the backend's convolution beats the product with a Toeplitz matrix.
 
-        Measured by `python -m benchmarks`: on torch always, on TensorFlow from about eight
-        channels on, on JAX never.
+        Measured by `python -m benchmarks`: on torch always; under XLA from about eight channels
+        on, but for its gradient, which is slow on JAX.
         """
         backend = keras.backend.backend()
+        if backend == "jax" and training:
+            return False
         return backend == "torch" or channels >= 8
 
     def _choose_order(self, input_shape) -> str:

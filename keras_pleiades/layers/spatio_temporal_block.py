@@ -125,7 +125,7 @@ class SpatioTemporalBlock(keras.layers.Layer):
         return min(-(-numbers // _PIECE[keras.backend.backend()]), total, _MOST_PIECES)
 
     def _call_piece(self, inputs, training):
-        x = ops.relu(self.temporal_norm(self.temporal_conv(inputs)))
+        x = ops.relu(self.temporal_norm(self.temporal_conv(inputs, training=training)))
         if self.separable:
             x = self.pointwise_norm(self.pointwise(x))
             x = ops.relu(x + self.skip(self._frames_that_remain(inputs)))

@@ -149,6 +149,16 @@ def test_mixed_precision(name, layer, policy, tolerance):
     assert error.max() < tolerance * max(1.0, abs(expected).max())
 
 
+@pytest.mark.parametrize(
+    "name", ["full_temporal", "depthwise_temporal", "full_spatial", "separable_spatial"]
+)
+def test_training_takes_another_way_to_the_same_result(name):
+    layer = LAYERS[name][0]()
+    x = np.concatenate([clip()] * 3, axis=-1)  # twelve channels: where the ways part
+    trained, asked = to_numpy(layer(x, training=True)), to_numpy(layer(x, training=False))
+    np.testing.assert_allclose(trained, asked, atol=1e-5 * max(1.0, abs(asked).max()))
+
+
 def test_norm_never_looks_at_another_frame():
     layer = kp.layers.CausalGroupNormalization(2)
     x = clip()
