@@ -25,4 +25,4 @@ def test_plan_is_printed_as_shown():
 
 
 def test_there_are_blocks():
-    assert len(BLOCKS) == 3
+    assert len(BLOCKS) == 4

@@ -40,9 +40,8 @@ def test_evt3_sample(shared):
     """x, y and p equal the decoded file's; t equals it but for expelliarmus' rule about low times.
 
     `evt3_sample.npy` was decoded by expelliarmus, which adds 4096 us whenever the low time falls.
-    In this recording it falls 11 times without a wrap (a trigger's time comes early, and high
-    times change 2 times), so that there 8.8 ms become 53.9 ms, though the high times in the file
-    allow for 12 ms.
+    In this recording it falls 11 times, twice with a new high time and nine times by 3 to 12 us, so
+    that there 8.8 ms become 53.9 ms, though the high times in the file allow for 12 ms.
     """
     path = shared / "recordings" / "evt3_sample.raw"
     events, decoded = read(path), np.load(path.with_suffix(".npy"))
