@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import keras_pleiades as kp
+from keras_pleiades.layers import spatio_temporal_block
 from tests import slow
 from tests.backends import compiled, randomize, to_numpy
 
@@ -157,6 +158,18 @@ def test_training_takes_another_way_to_the_same_result(name):
     x = np.concatenate([clip()] * 3, axis=-1)  # twelve channels: where the ways part
     trained, asked = to_numpy(layer(x, training=True)), to_numpy(layer(x, training=False))
     np.testing.assert_allclose(trained, asked, atol=1e-5 * max(1.0, abs(asked).max()))
+
+
+@pytest.mark.parametrize("name", ["full_1p2d", "dws_1p2d", "head"])
+@pytest.mark.parametrize("numbers", [100, 5_000])  # between the halves: a piece a frame, a few
+def test_pieces_of_time_change_nothing(name, layer, numbers, monkeypatch):
+    x = clip(frames=23)
+    pieces = dict.fromkeys(spatio_temporal_block._PIECE, numbers)
+    monkeypatch.setattr(spatio_temporal_block, "_PIECE", pieces)
+    expected = LAYERS[name][1](layer, x.astype("float64"))
+    np.testing.assert_allclose(
+        to_numpy(layer(x)), expected, atol=1e-5 * max(1.0, abs(expected).max())
+    )
 
 
 def test_norm_never_looks_at_another_frame():

@@ -210,18 +210,3 @@ def test_blocks_read_frames_as_needed(tmp_path):
         model.predict_clip(x, 0)
     with pytest.raises(ValueError, match="Received: 10 frames"):
         model.predict_clip(x[:, :10])
-
-
-@each_family
-def test_pieces_of_time_change_nothing(family, monkeypatch):
-    from keras_pleiades.layers import spatio_temporal_block
-
-    make, slow_version, _ = FAMILIES[family]
-    model = randomize(make())
-    x = clip(family, frames=model.context_frames + 7)
-    for numbers in (100, 3_000, 10**9):  # many pieces, a few, one
-        pieces = dict.fromkeys(("jax", "tensorflow", "torch"), numbers)
-        monkeypatch.setattr(spatio_temporal_block, "_PIECE", pieces)
-        fresh = make()  # compiled anew
-        fresh.set_weights(model.get_weights())
-        assert_close(fresh.predict(x, verbose=0), slow_version(model, x.astype("float64")))
