@@ -112,8 +112,8 @@ class PleiadesConv(BaseTemporalConv):
     def _prefers_primitive(self, channels: int, training: bool | None) -> bool:
         """Whether the backend's convolution beats the product with a Toeplitz matrix.
 
-        Measured by `python -m benchmarks`: on torch always; under XLA from about eight channels
-        on, but for its gradient, which is slow on JAX.
+        By measurement on the gesture network's two full layers: on torch always; under XLA not
+        with two channels but with sixteen, except for its gradient on JAX, which is slow.
         """
         backend = keras.backend.backend()
         if backend == "jax" and training:
@@ -136,7 +136,7 @@ _FITS_CACHE = 4_000_000
 
 
 def _fastest(costs: Plan, channels: int, filters: int) -> str:
-    """Return the order that `python -m benchmarks` finds fastest, or within 15 % of it.
+    """Return the order measured to be fastest for layers like this one.
 
     Multiply-adds alone do not tell: kernel first is one call of a fast primitive, the others pass
     an intermediate through memory. On torch and TensorFlow they win only where the layer narrows
