@@ -14,6 +14,7 @@ from keras_pleiades._checks import check_channels, check_choice
 from keras_pleiades.basis import box_basis, count_bins, jacobi_basis
 from keras_pleiades.contraction import check_order, toeplitz
 from keras_pleiades.initializers import Normal
+from keras_pleiades.layers import torch_kernels, xla_kernels
 
 
 class BaseTemporalConv(keras.layers.Layer):
@@ -130,13 +131,13 @@ class BaseTemporalConv(keras.layers.Layer):
         self._build_input_shape = tuple(input_shape)
         self.built = True
 
-    def call(self, inputs, training=None):
-        """Convolve in time; `training` changes only which way of computing it is taken."""
+    def call(self, inputs):
+        """Convolve in time."""
         if self.padding == "causal":
             inputs = ops.pad(inputs, [(0, 0), (self.context_frames, 0), (0, 0), (0, 0), (0, 0)])
         elif inputs.shape[1] is not None:
             self._check_frames(inputs.shape[1])
-        outputs = self._contract(inputs, training)
+        outputs = self._contract(inputs)
         return outputs if self.bias is None else outputs + self.bias
 
     def compute_output_shape(self, input_shape):
@@ -187,7 +188,7 @@ class BaseTemporalConv(keras.layers.Layer):
         """Return the shape of one tap of the kernel; the last entry is the output channels."""
         raise NotImplementedError
 
-    def _contract(self, inputs, training):
+    def _contract(self, inputs):
         """Return `inputs` convolved in time, valid."""
         raise NotImplementedError
 
@@ -206,14 +207,16 @@ class BaseTemporalConv(keras.layers.Layer):
         """Return the basis with its scale as a tensor `(n, bins)`."""
         return ops.convert_to_tensor(self._scaled_basis(), self.compute_dtype)
 
-    def _convolve(self, inputs, kernel, primitive=ops.conv):
-        """Apply `kernel`, `(bins, ...channels)`, by the backend's 2-D convolution.
+    def _convolve(self, inputs, kernel):
+        """Apply `kernel`, `(bins, channels, filters)`, by the backend's 2-D convolution.
 
         Time is its height and the pixels are its width, over which the kernel spans one.
         """
+        if keras.backend.backend() == "torch":
+            return torch_kernels.temporal_conv(inputs, kernel, inputs.shape[-1] // kernel.shape[1])
         batch, frames, height, width, channels = ops.shape(inputs)
         x = ops.reshape(inputs, (batch, frames, height * width, channels))
-        x = primitive(x, kernel[:, None], 1, "valid", data_format="channels_last")
+        x = xla_kernels.temporal_conv(x, kernel)
         return ops.reshape(x, (*ops.shape(x)[:2], height, width, x.shape[-1]))
 
     def _operator(self, block: int):

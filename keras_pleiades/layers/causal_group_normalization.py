@@ -3,6 +3,8 @@
 import keras
 from keras import ops
 
+from keras_pleiades.layers import torch_kernels
+
 
 @keras.saving.register_keras_serializable(package="keras_pleiades")
 class CausalGroupNormalization(keras.layers.Layer):
@@ -15,6 +17,7 @@ class CausalGroupNormalization(keras.layers.Layer):
     Args:
         groups: Number of groups; must divide the number of channels.
         epsilon: Added to the variance.
+        activation: What to apply to the result, such as `"relu"`; `None` for nothing.
         **kwargs: `name`, `dtype` and so on, as in every Keras layer.
 
     Call arguments:
@@ -30,10 +33,11 @@ class CausalGroupNormalization(keras.layers.Layer):
         (2, 5, 8, 8, 16)
     """
 
-    def __init__(self, groups: int = 4, epsilon: float = 1e-5, **kwargs):
+    def __init__(self, groups: int = 4, epsilon: float = 1e-5, activation=None, **kwargs):
         super().__init__(**kwargs)
         self.groups = groups
         self.epsilon = epsilon
+        self.activation = keras.activations.get(activation)
         self.input_spec = keras.layers.InputSpec(ndim=5)
 
     def build(self, input_shape):
@@ -55,8 +59,18 @@ class CausalGroupNormalization(keras.layers.Layer):
         self.built = True
 
     def call(self, inputs):
-        """Normalize each frame."""
+        """Normalize each frame, and apply the activation."""
+        relu = self.activation is keras.activations.relu
+        if keras.backend.backend() == "torch" and relu:
+            return self._normalize(inputs, relu=True)
+        return self.activation(self._normalize(inputs))
+
+    def _normalize(self, inputs, relu: bool = False):
         x = ops.cast(inputs, keras.backend.result_type(inputs.dtype, "float32"))
+        gamma, beta = ops.cast(self.gamma, x.dtype), ops.cast(self.beta, x.dtype)
+        if keras.backend.backend() == "torch":
+            x = torch_kernels.group_norm(x, gamma, beta, self.groups, self.epsilon, relu)
+            return ops.cast(x, self.compute_dtype)
         batch, frames, _, _, channels = ops.shape(x)
         # One pass over the tensor gives sums and sums of squares per channel. They are taken of
         # the difference to the frame's first pixel: without it the variance of a nearly constant
@@ -73,8 +87,7 @@ class CausalGroupNormalization(keras.layers.Layer):
         group_mean = ops.mean(mean, axis=-1, keepdims=True)
         variance = variance + ops.square(mean - group_mean)
         variance = ops.mean(variance, axis=-1, keepdims=True)
-        gamma = ops.reshape(ops.cast(self.gamma, x.dtype), grouped[2:])
-        beta = ops.reshape(ops.cast(self.beta, x.dtype), grouped[2:])
+        gamma, beta = ops.reshape(gamma, grouped[2:]), ops.reshape(beta, grouped[2:])
         scale = gamma * ops.rsqrt(variance + self.epsilon)  # (B, T, groups, C / groups)
         shift = beta - group_mean * scale
         scale = ops.reshape(scale, (batch, frames, 1, 1, channels))
@@ -87,7 +100,12 @@ class CausalGroupNormalization(keras.layers.Layer):
 
     def get_config(self):
         """Return the constructor's arguments."""
-        return {**super().get_config(), "groups": self.groups, "epsilon": self.epsilon}
+        config = {
+            "groups": self.groups,
+            "epsilon": self.epsilon,
+            "activation": keras.activations.serialize(self.activation),
+        }
+        return {**super().get_config(), **config}
 
 
 def _mean_of_pixels(x):

@@ -38,7 +38,7 @@ class DepthwisePleiadesConv(BaseTemporalConv):
     def _kernel_shape(self, channels):
         return (channels,)
 
-    def _contract(self, inputs, training):
+    def _contract(self, inputs):
         gamma = ops.cast(self.coefficients, self.compute_dtype)  # (n, c)
         if self.order == "coefficients_first":
             expanded = ops.einsum("bthwc,nc->bthwnc", inputs, gamma)
@@ -54,7 +54,7 @@ class DepthwisePleiadesConv(BaseTemporalConv):
             # convolution; torch has a good one of its own.
             kernel = ops.einsum("nt,nc->tc", self._basis(), gamma)
             if keras.backend.backend() == "torch":
-                return self._convolve(inputs, kernel[..., None], ops.depthwise_conv)
+                return self._convolve(inputs, kernel[:, None])
             last = self.bins - 1
             return sum(inputs[:, i : (i - last) or None] * kernel[i] for i in range(self.bins))
         return from_blocks(outputs, total)

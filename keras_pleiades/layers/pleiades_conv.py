@@ -87,10 +87,10 @@ class PleiadesConv(BaseTemporalConv):
     def _kernel_shape(self, channels):
         return (channels, self.filters)
 
-    def _contract(self, inputs, training):
+    def _contract(self, inputs):
         gamma = ops.cast(self.coefficients, self.compute_dtype)  # (n, c, d)
         order = self._choose_order(inputs.shape)
-        if order == "kernel_first" and self._prefers_primitive(inputs.shape[-1], training):
+        if order == "kernel_first" and _prefers_primitive(inputs.shape[-1]):
             return self._convolve(inputs, ops.einsum("nt,ncd->tcd", self._basis(), gamma))
         if order == "coefficients_first":
             # n comes before the pixels, so that (s, n) and (h, w, d) each lie side by side in
@@ -109,17 +109,6 @@ class PleiadesConv(BaseTemporalConv):
                 outputs = ops.einsum("bgshwc,scjd->bgjhwd", blocks, kernel)
         return from_blocks(outputs, total)
 
-    def _prefers_primitive(self, channels: int, training: bool | None) -> bool:
-        """Whether the backend's convolution beats the product with a Toeplitz matrix.
-
-        By measurement on the gesture network's two full layers: on torch always; under XLA not
-        with two channels but with sixteen, except for its gradient on JAX, which is slow.
-        """
-        backend = keras.backend.backend()
-        if backend == "jax" and training:
-            return False
-        return backend == "torch" or channels >= 8
-
     def _choose_order(self, input_shape) -> str:
         # Sizes that are free count as large: making the kernel once does not weigh then.
         _, frames, height, width, channels = (size or 100 for size in input_shape)
@@ -129,6 +118,15 @@ class PleiadesConv(BaseTemporalConv):
         if self.order == "auto":
             return _fastest(costs, channels, self.filters)
         return costs.choose(self.order).name
+
+
+def _prefers_primitive(channels: int) -> bool:
+    """Whether the backend's convolution beats the product with a Toeplitz matrix.
+
+    By measurement on the gesture network's two full layers: on torch always; under XLA not with
+    two channels but with sixteen.
+    """
+    return keras.backend.backend() == "torch" or channels >= 8
 
 
 # Intermediates of more numbers than this leave the cache, and cost more than they save.

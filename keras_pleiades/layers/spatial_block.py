@@ -75,8 +75,7 @@ class SpatialBlock(keras.layers.Layer):
         """Convolve, normalize, ReLU: once, or twice when separable."""
         x = inputs
         for conv, norm in self._steps():
-            x = conv(x, training=training) if isinstance(conv, SpatialConv) else conv(x)
-            x = ops.relu(norm(x, training=training))
+            x = ops.relu(norm(conv(x), training=training))
         return x
 
     def compute_output_shape(self, input_shape):

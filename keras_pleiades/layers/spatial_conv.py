@@ -5,6 +5,7 @@ from keras import ops
 
 from keras_pleiades._checks import check_channels, check_choice
 from keras_pleiades.initializers import Normal
+from keras_pleiades.layers import torch_kernels, xla_kernels
 
 
 @keras.saving.register_keras_serializable(package="keras_pleiades")
@@ -87,44 +88,41 @@ class SpatialConv(keras.layers.Layer):
             self.bias = self.add_weight(shape=shape, initializer="zeros", name="bias")
         self.built = True
 
-    def call(self, inputs, training=None):
+    def call(self, inputs):
         """Convolve each frame."""
         batch, frames, *size = ops.shape(inputs)
         x = ops.reshape(inputs, (batch * frames, *size))
-        if self.kernel_size > 1:
-            pad = (self.kernel_size // 2, self.kernel_size // 2)
-            x = ops.pad(x, [(0, 0), pad, pad, (0, 0)])
-        if keras.backend.backend() == "torch" or (self.kind == "full" and not training):
-            # Named, so that a user's image_data_format setting does not change the network.
-            convolve = ops.conv if self.kind == "full" else ops.depthwise_conv
-            x = convolve(x, self.kernel, self.strides, "valid", data_format="channels_last")
+        kernel = ops.cast(self.kernel, self.compute_dtype)
+        pad = self.kernel_size // 2
+        if self.kind == "full":
+            kernels = torch_kernels if keras.backend.backend() == "torch" else xla_kernels
+            x = kernels.conv2d(x, kernel, self.strides, pad)
+        elif keras.backend.backend() == "torch":
+            kernel = ops.transpose(kernel, (0, 1, 3, 2))
+            x = torch_kernels.conv2d(x, kernel, self.strides, pad, groups=size[-1])
         else:
-            x = self._shifted(x)
+            x = self._sum_of_shifted(ops.pad(x, [(0, 0), (pad, pad), (pad, pad), (0, 0)]), kernel)
         if self.pointwise_kernel is not None:
             x = ops.matmul(x, self.pointwise_kernel)
         if self.bias is not None:
             x = x + self.bias
         return ops.reshape(x, (batch, frames, *ops.shape(x)[1:]))
 
-    def _shifted(self, x):
-        """Convolve padded frames as a sum over shifted pictures.
+    def _sum_of_shifted(self, x, kernel):
+        """Convolve padded frames depthwise.
 
-        XLA on the CPU has no fast grouped convolution, nor a fast gradient of any. It makes one
-        loop of a sum of shifted pictures (depthwise), and one matrix product of shifted pictures
-        side by side (full).
+        XLA on the CPU has no fast grouped convolution, but makes one loop of a sum of shifted
+        pictures.
         """
         step, taps = self.strides, range(self.kernel_size)
         _, height, width, _ = ops.shape(x)
         # From the first position of the kernel to behind its last.
         rows, columns = ((n - self.kernel_size) // step * step + 1 for n in (height, width))
-
-        def shifted(i, j):
-            return x[:, i : i + rows : step, j : j + columns : step]
-
-        if self.kind == "full":
-            pictures = ops.concatenate([shifted(i, j) for i in taps for j in taps], axis=-1)
-            return ops.matmul(pictures, ops.reshape(self.kernel, (-1, self.filters)))
-        return sum(shifted(i, j) * self.kernel[i, j, :, 0] for i in taps for j in taps)
+        return sum(
+            x[:, i : i + rows : step, j : j + columns : step] * kernel[i, j, :, 0]
+            for i in taps
+            for j in taps
+        )
 
     def compute_output_shape(self, input_shape):
         """Return `(batch, time, height, width, filters)` after the step in space."""

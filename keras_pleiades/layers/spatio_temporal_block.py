@@ -79,7 +79,9 @@ class SpatioTemporalBlock(keras.layers.Layer):
             self.temporal_conv = PleiadesConv(
                 mid_filters, **self.temporal, name="temporal_conv", **policy
             )
-        self.temporal_norm = CausalGroupNormalization(groups, name="temporal_norm", **policy)
+        self.temporal_norm = CausalGroupNormalization(
+            groups, activation="relu", name="temporal_norm", **policy
+        )
         self.spatial = SpatialBlock(
             filters, strides=strides, separable=separable, name="spatial", **policy
         )
@@ -125,7 +127,7 @@ class SpatioTemporalBlock(keras.layers.Layer):
         return min(-(-numbers // _PIECE[keras.backend.backend()]), total, _MOST_PIECES)
 
     def _call_piece(self, inputs, training):
-        x = ops.relu(self.temporal_norm(self.temporal_conv(inputs, training=training)))
+        x = self.temporal_norm(self.temporal_conv(inputs))
         if self.separable:
             x = self.pointwise_norm(self.pointwise(x))
             x = ops.relu(x + self.skip(self._frames_that_remain(inputs)))

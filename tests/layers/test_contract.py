@@ -150,16 +150,6 @@ def test_mixed_precision(name, layer, policy, tolerance):
     assert error.max() < tolerance * max(1.0, abs(expected).max())
 
 
-@pytest.mark.parametrize(
-    "name", ["full_temporal", "depthwise_temporal", "full_spatial", "separable_spatial"]
-)
-def test_training_takes_another_way_to_the_same_result(name):
-    layer = LAYERS[name][0]()
-    x = np.concatenate([clip()] * 3, axis=-1)  # twelve channels: where the ways part
-    trained, asked = to_numpy(layer(x, training=True)), to_numpy(layer(x, training=False))
-    np.testing.assert_allclose(trained, asked, atol=1e-5 * max(1.0, abs(asked).max()))
-
-
 @pytest.mark.parametrize("name", ["full_1p2d", "dws_1p2d", "head"])
 @pytest.mark.parametrize("numbers", [100, 5_000])  # between the halves: a piece a frame, a few
 def test_pieces_of_time_change_nothing(name, layer, numbers, monkeypatch):

@@ -1,0 +1,124 @@
+"""Calls into torch for what `keras.ops` cannot say there, each several times faster than with it.
+
+`keras.ops.conv` has no padding of one on each side at stride 2, so that padding costs a copy of the
+tensor, and it has no group normalization at all: written with `keras.ops`, torch makes a fresh
+tensor of each of its ten steps. Only the torch backend comes here.
+"""
+
+import functools
+
+# Pixels of a slice of rows in the temporal convolution: its gradient then works in the cache.
+_SLICE = 256
+# Numbers of a slice of frames in the norm.
+_CACHED = 2**20
+
+
+def conv2d(x, kernel, strides: int = 1, padding: int = 0, groups: int = 1):
+    """Convolve frames `(frames, height, width, c)` with `kernel`, `(height, width, c / groups, d)`.
+
+    Torch sees the same memory as `(frames, c, height, width)` in its channels-last format.
+    """
+    from torch.nn.functional import conv2d
+
+    x = conv2d(
+        x.permute(0, 3, 1, 2),
+        kernel.permute(3, 2, 0, 1),
+        stride=strides,
+        padding=padding,
+        groups=groups,
+    )
+    return x.permute(0, 2, 3, 1)
+
+
+def temporal_conv(x, kernel, groups: int = 1):
+    """Convolve `(batch, time, height, width, c)` in time with `kernel`, `(time, c / groups, d)`."""
+    import torch
+
+    batch, _, _, width, channels = x.shape
+    # Two channels are little work, and the forward pass alone gains nothing.
+    sliced = channels >= 8 and torch.is_grad_enabled()
+    rows = max(1, _SLICE // width) if sliced else x.shape[2]
+    slices = []
+    for part in x.split(rows, dim=2):
+        y = conv2d(part.reshape(batch, x.shape[1], -1, channels), kernel[:, None], groups=groups)
+        slices.append(y.reshape(batch, -1, part.shape[2], width, kernel.shape[-1]))
+    return slices[0] if len(slices) == 1 else torch.cat(slices, dim=2)
+
+
+def group_norm(x, gamma, beta, groups: int, epsilon: float, relu: bool = False):
+    """Normalize frames `(batch, time, height, width, c)`, each by itself, in groups of channels.
+
+    The ReLU that often follows is taken while the frame is still in the cache.
+    """
+    import torch
+
+    frames = x.reshape(-1, x.shape[2] * x.shape[3], x.shape[4])  # (frames, pixels, c)
+    if torch.is_grad_enabled():
+        frames = _group_norm().apply(frames, gamma, beta, groups, epsilon, relu)
+    else:
+        frames, _, _ = _normalize(frames, gamma, beta, groups, epsilon, relu)
+    return frames.reshape(x.shape)
+
+
+def _normalize(x, gamma, beta, groups, epsilon, relu):
+    """Return normalized frames, and mean and 1 / deviation of each group.
+
+    Torch's own group normalization adds pixels one by one when channels come last, and loses
+    four digits of a frame without events. Here a sum is taken of differences to the frame's first
+    pixel, in slices of frames that stay in the cache.
+    """
+    import torch
+
+    channels = x.shape[-1]
+    size = max(1, _CACHED // (x.shape[1] * channels))
+    y = torch.empty_like(x)
+    means, scales = [], []
+    for part, out in zip(x.split(size), y.split(size), strict=True):
+        pixel = part[:, :1]
+        centered = part - pixel
+        mean = centered.mean(1)  # (frames, c)
+        variance = (centered.square_().mean(1) - mean.square()).clamp_(min=0)
+        mean = (mean + pixel[:, 0]).reshape(-1, groups, channels // groups)
+        group_mean = mean.mean(-1, keepdim=True)
+        variance = variance.reshape(mean.shape) + (mean - group_mean).square_()
+        scale = (variance.mean(-1, keepdim=True) + epsilon).rsqrt_()
+        means.append(group_mean[..., 0])
+        scales.append(scale[..., 0])
+        scale = (scale * gamma.reshape(mean.shape[1:])).reshape(-1, 1, channels)
+        torch.sub(part, group_mean.expand_as(mean).reshape(-1, 1, channels), out=out)
+        torch.addcmul(beta, out, scale, out=out)
+        if relu:
+            out.clamp_(min=0)
+    return y, torch.cat(means), torch.cat(scales)
+
+
+@functools.cache
+def _group_norm():
+    """Return the differentiable form: our forward pass, torch's backward pass."""
+    import torch
+
+    class GroupNorm(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, gamma, beta, groups, epsilon, relu):
+            y, mean, scale = _normalize(x, gamma, beta, groups, epsilon, relu)
+            ctx.save_for_backward(x, gamma, mean, scale, y if relu else None)
+            ctx.groups = groups
+            return y
+
+        @staticmethod
+        def backward(ctx, dy):
+            x, gamma, mean, scale, y = ctx.saved_tensors
+            if y is not None:
+                dy = torch.ops.aten.threshold_backward(dy, y, 0)
+            frames, pixels, channels = x.shape
+            dy, x = (z.reshape(frames, pixels, 1, channels).permute(0, 3, 1, 2) for z in (dy, x))
+            if channels < 16:
+                # With so few of them last, torch would leave most of a vector empty.
+                dy, x = dy.contiguous(), x.contiguous()
+            dx, dgamma, dbeta = torch.ops.aten.native_group_norm_backward(
+                dy, x, mean, scale, gamma, frames, channels, pixels, ctx.groups, [True] * 3
+            )
+            dx = dx.permute(0, 2, 3, 1).reshape(frames, pixels, channels)
+            return dx, dgamma, dbeta, None, None, None
+
+    return GroupNorm
