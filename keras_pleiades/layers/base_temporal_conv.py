@@ -15,6 +15,7 @@ from keras_pleiades.basis import box_basis, count_bins, jacobi_basis
 from keras_pleiades.contraction import check_order, toeplitz
 from keras_pleiades.initializers import Normal
 from keras_pleiades.layers import torch_kernels, xla_kernels
+from keras_pleiades.layers.carried_context import CarriedContext
 
 
 class BaseTemporalConv(keras.layers.Layer):
@@ -133,11 +134,15 @@ class BaseTemporalConv(keras.layers.Layer):
 
     def call(self, inputs):
         """Convolve in time."""
-        if self.padding == "causal":
-            inputs = ops.pad(inputs, [(0, 0), (self.context_frames, 0), (0, 0), (0, 0), (0, 0)])
-        elif inputs.shape[1] is not None:
-            self._check_frames(inputs.shape[1])
-        outputs = self._contract(inputs)
+        carried = CarriedContext.active()
+        if carried is not None:
+            outputs = carried.convolve(self, inputs)
+        else:
+            if self.padding == "causal":
+                inputs = ops.pad(inputs, [(0, 0), (self.context_frames, 0), (0, 0), (0, 0), (0, 0)])
+            elif inputs.shape[1] is not None:
+                self._check_frames(inputs.shape[1])
+            outputs = self.contract(inputs)
         return outputs if self.bias is None else outputs + self.bias
 
     def compute_output_shape(self, input_shape):
@@ -188,8 +193,17 @@ class BaseTemporalConv(keras.layers.Layer):
         """Return the shape of one tap of the kernel; the last entry is the output channels."""
         raise NotImplementedError
 
-    def _contract(self, inputs):
-        """Return `inputs` convolved in time, valid."""
+    def contract(self, inputs):
+        """Return `inputs` convolved in time, valid and without bias."""
+        raise NotImplementedError
+
+    def taps(self):
+        """Return the kernel as it is applied, oldest tap first: a tensor `(bins, ...channels)`."""
+        gamma = ops.cast(self.coefficients, self.compute_dtype)
+        return ops.tensordot(ops.transpose(self._basis()), gamma, axes=1)
+
+    def weigh(self, past, taps):
+        """Return `past`, `(batch, height, width, s, channels)`, summed over s with weights."""
         raise NotImplementedError
 
     def _fan_in(self) -> int:

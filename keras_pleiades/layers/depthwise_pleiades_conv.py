@@ -38,7 +38,12 @@ class DepthwisePleiadesConv(BaseTemporalConv):
     def _kernel_shape(self, channels):
         return (channels,)
 
-    def _contract(self, inputs):
+    def weigh(self, past, taps):
+        """Return each pixel's past summed with the weights `taps`, `(s, c)`."""
+        return ops.sum(past * taps, axis=3)
+
+    def contract(self, inputs):
+        """Contract inputs, coefficients and basis in the chosen order."""
         gamma = ops.cast(self.coefficients, self.compute_dtype)  # (n, c)
         if self.order == "coefficients_first":
             expanded = ops.einsum("bthwc,nc->bthwnc", inputs, gamma)
@@ -52,7 +57,7 @@ class DepthwisePleiadesConv(BaseTemporalConv):
             # Kernel first is the least work and the least memory for every depthwise layer. XLA
             # makes one loop of a sum of shifted frames, many times faster than its grouped
             # convolution; torch has a good one of its own.
-            kernel = ops.einsum("nt,nc->tc", self._basis(), gamma)
+            kernel = self.taps()
             if keras.backend.backend() == "torch":
                 return self._convolve(inputs, kernel[:, None])
             last = self.bins - 1

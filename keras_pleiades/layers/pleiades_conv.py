@@ -87,11 +87,18 @@ class PleiadesConv(BaseTemporalConv):
     def _kernel_shape(self, channels):
         return (channels, self.filters)
 
-    def _contract(self, inputs):
+    def weigh(self, past, taps):
+        """Return each pixel's past, side by side in memory, times `taps`, `(s, c, d)`."""
+        batch, height, width, size, channels = past.shape
+        past = ops.reshape(past, (batch, height, width, size * channels))
+        return ops.matmul(past, ops.reshape(taps, (size * channels, self.filters)))
+
+    def contract(self, inputs):
+        """Contract inputs, coefficients and basis in the chosen order."""
         gamma = ops.cast(self.coefficients, self.compute_dtype)  # (n, c, d)
         order = self._choose_order(inputs.shape)
         if order == "kernel_first" and _prefers_primitive(inputs.shape[-1]):
-            return self._convolve(inputs, ops.einsum("nt,ncd->tcd", self._basis(), gamma))
+            return self._convolve(inputs, self.taps())
         if order == "coefficients_first":
             # n comes before the pixels, so that (s, n) and (h, w, d) each lie side by side in
             # memory and the second step is one matrix product.

@@ -3,6 +3,7 @@
 import keras
 from keras import ops
 
+from keras_pleiades.layers.carried_context import CarriedContext
 from keras_pleiades.layers.causal_group_normalization import CausalGroupNormalization
 from keras_pleiades.layers.depthwise_pleiades_conv import DepthwisePleiadesConv
 from keras_pleiades.layers.pleiades_conv import PleiadesConv
@@ -101,7 +102,8 @@ class SpatioTemporalBlock(keras.layers.Layer):
 
     def call(self, inputs, training=None):
         """Convolve in time, then in space."""
-        pieces = 1 if training else self._pieces(inputs.shape)
+        whole = training or CarriedContext.active() is not None
+        pieces = 1 if whole else self._pieces(inputs.shape)
         if pieces == 1:
             return self._call_piece(inputs, training)
         # Without batch statistics a frame's answer needs only the frames its kernel spans. In
@@ -152,6 +154,6 @@ class SpatioTemporalBlock(keras.layers.Layer):
         return {**super().get_config(), **config}
 
     def _frames_that_remain(self, inputs):
-        if self.temporal_conv.padding == "causal":
+        if self.temporal_conv.padding == "causal" or CarriedContext.active() is not None:
             return inputs
         return inputs[:, self.temporal_conv.context_frames :]

@@ -11,6 +11,10 @@ from keras_pleiades._checks import check_dt
 from keras_pleiades.basis import count_bins
 from keras_pleiades.events import to_frames
 from keras_pleiades.layers.base_temporal_conv import BaseTemporalConv
+from keras_pleiades.layers.carried_context import CarriedContext
+from keras_pleiades.streaming.state import initial_state
+from keras_pleiades.streaming.step import step
+from keras_pleiades.streaming.stream import Stream
 
 
 @dataclasses.dataclass(frozen=True)
@@ -102,7 +106,7 @@ class PleiadesModel(keras.Model):
     @property
     def context_frames(self) -> int:
         """Frames before the first answer: an input of T frames gives T - `context_frames`."""
-        return sum(layer.context_frames for layer in self._temporal_layers())
+        return sum(layer.context_frames for layer in self.temporal_layers)
 
     def resample(self, dt: int) -> Self:
         """Return a new model for another bin size, with the same weights.
@@ -198,9 +202,42 @@ class PleiadesModel(keras.Model):
             answers[:, start:stop] = answer
         return answers
 
+    def stream(self, batch_size: int = 1, **kwargs) -> Stream:
+        """Return a `Stream`: this network frame by frame, with its own memory, zero at first.
+
+        Args:
+            batch_size: Independent recordings, such as cameras, at a time.
+            **kwargs: Further arguments of `keras_pleiades.streaming.Stream`.
+
+        Example:
+            >>> import keras_pleiades as kp
+            >>> stream = kp.zoo.gesture(input_shape=(None, 16, 16, 2)).stream(batch_size=2)
+            >>> stream(np.zeros((2, 1, 16, 16, 2), "float32")).shape
+            (2, 1, 10)
+        """
+        return Stream(self, batch_size, **kwargs)
+
+    def initial_state(self, batch_size: int = 1, shape: tuple[int, int] | None = None) -> dict:
+        """Return the state before the first frame, for `step`: named arrays of zeros."""
+        return initial_state(self, batch_size, shape)
+
+    def step(self, frame, state: dict):
+        """Return the answer to one frame `(batch, height, width, channels)`, and the next state.
+
+        Example:
+            >>> import keras_pleiades as kp
+            >>> model = kp.zoo.gesture(input_shape=(None, 16, 16, 2))
+            >>> state = model.initial_state()
+            >>> logits, state = model.step(np.zeros((1, 16, 16, 2), "float32"), state)
+            >>> tuple(logits.shape)
+            (1, 10)
+        """
+        return step(self, frame, state)
+
     def call(self, inputs, training=None, mask=None):
         """Run the graph on a clip, or say how many frames it takes."""
-        self._check_frames(inputs.shape)
+        if CarriedContext.active() is None:
+            self._check_frames(inputs.shape)
         return super().call(inputs, training=training, mask=mask)
 
     def get_config(self):
@@ -225,5 +262,7 @@ class PleiadesModel(keras.Model):
                 "online inference starts."
             )
 
-    def _temporal_layers(self) -> list[BaseTemporalConv]:
+    @property
+    def temporal_layers(self) -> list[BaseTemporalConv]:
+        """The layers that look back in time, in the order of the graph."""
         return [layer for layer in self._flatten_layers() if isinstance(layer, BaseTemporalConv)]

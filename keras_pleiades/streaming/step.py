@@ -1,0 +1,98 @@
+"""One step of a network: new frames and a state in, answers and the next state out."""
+
+import functools
+import math
+import weakref
+
+import keras
+from keras import ops
+
+from keras_pleiades.layers.carried_context import CarriedContext
+from keras_pleiades.streaming.state import COUNT, SEEN
+
+_COMPILED = weakref.WeakKeyDictionary()
+
+
+def step(model, frame, state: dict):
+    """Return the network's answer to one new frame, and the state after it.
+
+    The state that is passed in stays as it is; `Stream` holds one and updates it in place.
+
+    Args:
+        model: A PLEIADES network.
+        frame: `(batch, height, width, channels)`.
+        state: What `initial_state` or the last step returned.
+
+    Returns:
+        The answer `(batch, ...)`, without a time axis, and the next state.
+    """
+    if keras.backend.backend() == "torch":
+        state = {name: array.clone() for name, array in state.items()}
+    frame = ops.convert_to_tensor(frame)
+    outputs, state = compiled_step(model)(frame[:, None], state)
+    return outputs[:, 0], state
+
+
+def compiled_step(model, donate: bool = False, context: type = CarriedContext):
+    """Return `advance` for this network, compiled where the backend compiles.
+
+    It follows the network's weights: they may be trained or loaded between two steps.
+
+    Args:
+        model: A PLEIADES network.
+        donate: Whether the memory of the state that is passed in may be used for the next one.
+        context: How temporal layers remember, `CarriedContext` or a subclass.
+    """
+    cache = _COMPILED.setdefault(model, {})
+    if (donate, context) not in cache:
+        compile_step = {"jax": _jax_step, "tensorflow": _tensorflow_step, "torch": _torch_step}
+        # Weak: what is kept for a network must not keep the network.
+        compile_step = compile_step[keras.backend.backend()]
+        cache[donate, context] = compile_step(weakref.ref(model), context, donate)
+    return cache[donate, context]
+
+
+def advance(model, context: type, frames, state: dict):
+    """Return the answers to `frames`, `(batch, n, ...)`, and the state after them."""
+    rings = {name: array for name, array in state.items() if name not in (COUNT, SEEN)}
+    with context(rings, state[COUNT]) as carried:
+        outputs = model.call(frames, training=False)
+    new = frames.shape[1]
+    # Small numbers for ever: rings stand the same after as many frames as all their sizes divide.
+    cycle = math.lcm(*(layer.context_frames or 1 for layer in model.temporal_layers))
+    count = ops.mod(state[COUNT] + new, cycle)
+    seen = ops.minimum(state[SEEN] + new, model.context_frames + 1)
+    return outputs, {**carried.updated, COUNT: count, SEEN: seen}
+
+
+def _jax_step(model, context, donate):
+    import jax
+
+    @functools.partial(jax.jit, donate_argnums=(2,) if donate else ())
+    def run(weights, frames, state):
+        mapping = zip(model().variables, weights, strict=True)
+        with keras.StatelessScope(state_mapping=list(mapping)):
+            return advance(model(), context, frames, state)
+
+    return lambda frames, state: run([v.value for v in model().variables], frames, state)
+
+
+def _tensorflow_step(model, context, donate):
+    import tensorflow as tf
+
+    del donate  # TensorFlow has no way to say it
+    return tf.function(
+        lambda frames, state: advance(model(), context, frames, state), jit_compile=True
+    )
+
+
+def _torch_step(model, context, donate):
+    import torch
+
+    del donate  # the rings are always written in place
+
+    def run(frames, state):
+        with torch.no_grad():
+            return advance(model(), context, frames, state)
+
+    return run
