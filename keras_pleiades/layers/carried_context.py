@@ -78,7 +78,6 @@ def buffer_name(layer) -> str:
 def _write(ring, frame, position):
     if keras.backend.backend() == "torch":
         # In place: whoever keeps the old state has made a copy of it.
-        ring[:, :, :, int(position)] = frame
-        return ring
+        return ring.index_copy_(3, position.reshape(1).long(), frame[:, :, :, None])
     start = (0, 0, 0, position, 0)
     return ops.slice_update(ring, start, ops.expand_dims(frame, 3))

@@ -88,11 +88,30 @@ def _tensorflow_step(model, context, donate):
 
 def _torch_step(model, context, donate):
     import torch
+    from torch.fx.experimental.proxy_tensor import make_fx
 
     del donate  # the rings are always written in place
+    traced = {}
 
+    @torch.no_grad()
     def run(frames, state):
-        with torch.no_grad():
+        if frames.shape[1] > 1:
             return advance(model(), context, frames, state)
+        names = list(state)
+
+        def flat(frames, *arrays):
+            state = dict(zip(names, arrays, strict=True))
+            outputs, state = advance(model(), context, frames, state)
+            return outputs, *(state[name] for name in names)
+
+        # For one frame Keras spends more time on the way to torch's operations than they take.
+        # They are written down once for each shape and then called one after the other; weights
+        # are referred to, so that they can be trained on.
+        key = (tuple(frames.shape), *(tuple(array.shape) for array in state.values()))
+        if key not in traced:
+            copies = [array.clone() for array in state.values()]
+            traced[key] = make_fx(flat)(frames, *copies)
+        outputs, *arrays = traced[key](frames, *state.values())
+        return outputs, dict(zip(names, arrays, strict=True))
 
     return run
