@@ -1,6 +1,6 @@
 """PLEIADES networks in Keras 3: temporal kernels that are sums of orthogonal polynomials."""
 
-from keras_pleiades import basis, contraction, cost, events, layers, models, plots, zoo
+from keras_pleiades import basis, contraction, cost, datasets, events, layers, models, plots, zoo
 from keras_pleiades._version import __version__
 
 __all__ = [
@@ -8,6 +8,7 @@ __all__ = [
     "basis",
     "contraction",
     "cost",
+    "datasets",
     "events",
     "layers",
     "models",
