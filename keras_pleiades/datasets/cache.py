@@ -104,7 +104,8 @@ def _store(path, array, identity):
 
 
 def _load(path, identity):
-    with np.load(path, allow_pickle=False) as parts:
+    # Opened here: NumPy leaves a file open that it cannot read.
+    with open(path, "rb") as file, np.load(file, allow_pickle=False) as parts:
         if str(parts["identity"]) != _text(identity):
             raise ValueError("made from something else")
         shape = tuple(parts["shape"])

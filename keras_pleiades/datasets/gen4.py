@@ -53,6 +53,7 @@ class Gen4(EventDataset):
         min_diagonal: Boxes with a shorter diagonal, in pixels of the sensor, are left out.
         skip_us: Boxes before this time are left out; Prophesee's own score leaves out 0.5 s.
         max_boxes: Rows for each frame.
+        recordings: Pairs of a recording and its boxes to take instead of the split's, see `find`.
         dt: Length of a frame in microseconds.
         shape: (height, width) of the frames; (720, 1280) by default.
         method: "count" (default) or "volume".
@@ -81,6 +82,7 @@ class Gen4(EventDataset):
         min_diagonal: float = MIN_DIAGONAL,
         skip_us: int = 0,
         max_boxes: int = 64,
+        recordings: Sequence[tuple[os.PathLike, os.PathLike]] | None = None,
         dt: int | None = None,
         shape: tuple[int, int] | None = None,
         method: str | None = None,
@@ -92,7 +94,7 @@ class Gen4(EventDataset):
         self.class_map, self.class_names = class_map(classes)
         self.max_boxes = max_boxes
         self._boxes, clips, total, empty = {}, [], 0, 0
-        for recording, boxes_file in find(folder, split):
+        for recording, boxes_file in find(folder, split) if recordings is None else recordings:
             every = read_boxes(boxes_file)
             boxes = keep_boxes(every, self.class_map, min_diagonal, skip_us)
             self._boxes[str(recording)] = boxes
@@ -219,7 +221,8 @@ def read_boxes(path: str | os.PathLike) -> np.ndarray:
         class_confidence and track_id, sorted by time.
     """
     try:
-        table = np.load(path, allow_pickle=False)
+        with open(path, "rb") as file:
+            table = np.load(file, allow_pickle=False)
     except (OSError, ValueError, EOFError) as error:
         raise ValueError(f"{path} is no NPY file of boxes: {error}") from error
     names = table.dtype.names or ()
