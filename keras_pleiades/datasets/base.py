@@ -69,8 +69,9 @@ class EventDataset(keras.utils.PyDataset):
 
     - Give it `shuffle=False`. Its own shuffling changes the order of the batches, by Python's
       global random numbers; here `shuffle=True` mixes the clips.
-    - `epoch` is raised when all batches of an epoch were taken. To be sure of it, also where `fit`
-      looks at the first batch beforehand to build the network, tie the two together:
+    - `epoch` is raised when all batches of an epoch were taken. Where a data set is a single batch,
+      a look that `fit` takes at it to build the network counts as an epoch too. To be sure, and to
+      go on in a later epoch, tie the two together:
       `keras.callbacks.LambdaCallback(on_epoch_begin=lambda epoch, logs: data.set_epoch(epoch))`.
 
     The frames of a clip, and the `context_frames` in front of it, are those that the whole
@@ -153,7 +154,8 @@ class EventDataset(keras.utils.PyDataset):
                 f"{len(self.clips)} clips do not fill a batch and `drop_last` leaves it out. "
                 f"Received: batch_size={batch_size}, drop_last={drop_last}"
             )
-        self._epoch, self._taken, self._order = 0, set(), (None, None)
+        self._epoch, self._taken, self._within_epoch = 0, set(), False
+        self._order = None, None
         self._pool = _at_least("workers", workers, 0), bool(use_multiprocessing), max_queue_size
         self._prefetcher = None
 
@@ -171,11 +173,16 @@ class EventDataset(keras.utils.PyDataset):
         """Sets `epoch`: for a callback."""
         self.epoch = epoch
 
+    def on_epoch_begin(self) -> None:
+        """Begins to count the batches that are taken: what Keras looks at before is no training."""
+        self._within_epoch = True
+
     def on_epoch_end(self) -> None:
         """Goes on to the next epoch when all batches of this one were taken.
 
         Keras also calls this after a look at the first batch, and after every `steps_per_epoch`.
         """
+        self._within_epoch = False
         if len(self._taken) == len(self):
             self.epoch += 1
 
@@ -195,7 +202,8 @@ class EventDataset(keras.utils.PyDataset):
         if not 0 <= index < len(self):
             raise IndexError(f"There are {len(self)} batches. Received: index={index}")
         epoch = self._epoch
-        self._taken.add(index)
+        if self._within_epoch:
+            self._taken.add(index)
         workers, processes, ahead = self._pool
         if workers > 1 or (workers and processes):
             if self._prefetcher is None:
