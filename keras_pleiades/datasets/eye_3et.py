@@ -138,7 +138,12 @@ class EyeTracking3ET(EventDataset):
         return target.astype(np.float32), weight.astype(np.float32)
 
 
-def find(folder, split, sessions=None, partial=False) -> list[tuple[pathlib.Path, pathlib.Path]]:
+def find(
+    folder: str | os.PathLike,
+    split: str,
+    sessions: Sequence[str] | None = None,
+    partial: bool = False,
+) -> list[tuple[pathlib.Path, pathlib.Path]]:
     """Returns the recording and the labels of each session."""
     folder = pathlib.Path(folder)
     place = folder / ("test" if split == "test" else "train")

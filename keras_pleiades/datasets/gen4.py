@@ -102,9 +102,10 @@ class Gen4(EventDataset):
             if not len(boxes):
                 empty += 1
                 continue
-            at = bin_of(boxes["t"], 0, spec.dt)
-            for first, counted in cut(int(at.max()) + 1, clip_frames, stride):
-                if ((at >= first + counted) & (at < first + clip_frames)).any():
+            at = bin_of(boxes["t"], 0, spec.dt)  # grows, as boxes are sorted by time
+            for first, counted in cut(int(at[-1]) + 1, clip_frames, stride):
+                begin, end = np.searchsorted(at, [first + counted, first + clip_frames])
+                if begin < end:
                     start = first * spec.dt
                     clips.append(Clip(str(recording), start, clip_frames, counted_from=counted))
         if not clips:
@@ -127,8 +128,9 @@ class Gen4(EventDataset):
     def labels_of(self, clip: Clip) -> Labels:
         """Returns the boxes at the times of the clip."""
         boxes = self._boxes[clip.path]
-        at = bin_of(boxes["t"], clip.start_us, self.spec.dt)
-        boxes = boxes[(at >= clip.counted_from) & (at < clip.frames)]
+        edges = clip.start_us + self.spec.dt * np.array([clip.counted_from, clip.frames])
+        begin, end = np.searchsorted(boxes["t"], edges, side="right")  # see `bin_of`
+        boxes = boxes[begin:end]
         corners = [boxes["x"], boxes["y"], boxes["x"] + boxes["w"], boxes["y"] + boxes["h"]]
         return Labels(
             boxes=np.stack(corners, axis=1).astype(np.float64),
@@ -151,7 +153,7 @@ class Gen4(EventDataset):
         )
 
 
-def find(folder, split) -> list[tuple[pathlib.Path, pathlib.Path]]:
+def find(folder: str | os.PathLike, split: str | None) -> list[tuple[pathlib.Path, pathlib.Path]]:
     """Returns the recording and the boxes of each file of a split."""
     folder = pathlib.Path(folder)
     place = folder if split is None else folder / split
@@ -178,7 +180,9 @@ def find(folder, split) -> list[tuple[pathlib.Path, pathlib.Path]]:
     return found
 
 
-def class_map(classes) -> tuple[dict[int, int], tuple[str, ...]]:
+def class_map(
+    classes: Sequence[str] | Mapping[int, int] | None,
+) -> tuple[dict[int, int], tuple[str, ...]]:
     """Returns from which number to which, and the names of the new ones.
 
     Example:
@@ -239,7 +243,12 @@ def read_boxes(path: str | os.PathLike) -> np.ndarray:
     return boxes[np.argsort(boxes["t"], kind="stable")]
 
 
-def keep_boxes(boxes, classes, min_diagonal=MIN_DIAGONAL, skip_us=0) -> np.ndarray:
+def keep_boxes(
+    boxes: np.ndarray,
+    classes: Mapping[int, int],
+    min_diagonal: float = MIN_DIAGONAL,
+    skip_us: int = 0,
+) -> np.ndarray:
     """Returns the boxes that count: large, late, of a class wanted; cut off at the edges.
 
     The diagonal is that of the whole box, before the cut, as Prophesee's own code has it.

@@ -70,7 +70,9 @@ class Kitti(EventDataset):
     ):
         check_choice(split, ("train", "val", "all"), "split")
         check_choice(fill, ("repeat", "zeros"), "fill")
-        spec = FrameSpec.of(SHAPE, model, None if model else FRAME_US, shape, None, context_frames)
+        spec = FrameSpec.of(
+            SHAPE, model, FRAME_US if model is None else None, shape, None, context_frames
+        )
         if channels is None:
             channels = 3 if model is None else model.input_shape[-1]
         self.fill, self.channels = fill, check_choice(channels, (1, 2, 3), "channels")
@@ -149,7 +151,9 @@ def _names(classes):
     return tuple(names[number] for number in sorted(names))
 
 
-def find(folder, partial=False) -> list[tuple[pathlib.Path, pathlib.Path]]:
+def find(
+    folder: str | os.PathLike, partial: bool = False
+) -> list[tuple[pathlib.Path, pathlib.Path]]:
     """Returns the pictures that have labels, and these."""
     folder = pathlib.Path(folder)
     expected = "training/image_2/NUMBER.png and training/label_2/NUMBER.txt"
@@ -211,7 +215,7 @@ def _picture_size(path):
         return picture.size
 
 
-def read_picture(path, shape: tuple[int, int], channels: int) -> np.ndarray:
+def read_picture(path: str | os.PathLike, shape: tuple[int, int], channels: int) -> np.ndarray:
     """Reads a picture scaled to `shape`, float32 from 0 to 1, (height, width, channels)."""
     library = _pillow()
     with library.open(path) as picture:
