@@ -9,7 +9,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 BACKENDS := tensorflow jax torch
 SOURCES := pyproject.toml constraints.txt
 
-.PHONY: demo test lint format clean $(BACKENDS:%=test-%)
+.PHONY: demo test test-tfds lint format clean $(BACKENDS:%=test-%)
 
 demo: $(VENV)/.demo
 	KERAS_BACKEND=$${KERAS_BACKEND:-jax} $(BIN)/python examples/demo.py
@@ -19,6 +19,10 @@ test: lint $(BACKENDS:%=test-%)
 
 $(BACKENDS:%=test-%): test-%: $(VENV)/.test
 	KERAS_BACKEND=$* $(BIN)/python -m pytest --ignore=tests/across_backends
+
+# The TFDS builders, with Beam's direct runner. In an environment of its own: Beam wants an older protobuf.
+test-tfds: $(VENV)-tfds/.test
+	KERAS_BACKEND=tensorflow $(VENV)-tfds/bin/python -m pytest tests/datasets/test_tfds.py
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .
@@ -46,5 +50,12 @@ $(VENV)/.test: $(SOURCES) | $(VENV)/.python
 	$(PIP) -e '.[tensorflow,jax,torch,test]'
 	touch $@
 
+$(VENV)-tfds/.test: $(SOURCES)
+	rm -rf $(VENV)-tfds
+	$(PYTHON) -m venv $(VENV)-tfds
+	$(VENV)-tfds/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt \
+		-e '.[tensorflow,test,beam]'
+	touch $@
+
 clean:
-	rm -rf $(VENV) build dist *.egg-info out
+	rm -rf $(VENV) $(VENV)-tfds build dist *.egg-info out

@@ -1,6 +1,22 @@
 """PLEIADES networks in Keras 3: temporal kernels that are sums of orthogonal polynomials."""
 
-from keras_pleiades import basis, contraction, cost, events, layers, models, plots, streaming, zoo
+from keras_pleiades import (
+    basis,
+    contraction,
+    cost,
+    datasets,
+    decode,
+    events,
+    layers,
+    losses,
+    metrics,
+    models,
+    plots,
+    regularizers,
+    streaming,
+    training,
+    zoo,
+)
 from keras_pleiades._version import __version__
 
 __all__ = [
@@ -8,10 +24,16 @@ __all__ = [
     "basis",
     "contraction",
     "cost",
+    "datasets",
+    "decode",
     "events",
     "layers",
+    "losses",
+    "metrics",
     "models",
     "plots",
+    "regularizers",
     "streaming",
+    "training",
     "zoo",
 ]

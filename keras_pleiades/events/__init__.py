@@ -4,6 +4,7 @@ from keras_pleiades.events import augment
 from keras_pleiades.events.dtype import EVENT_DTYPE, EventFormatError, make_events
 from keras_pleiades.events.info import Info, info
 from keras_pleiades.events.read import iter_read, read
+from keras_pleiades.events.read_slice import read_slice
 from keras_pleiades.events.to_frames import to_frames
 from keras_pleiades.events.write import write
 
@@ -16,6 +17,7 @@ __all__ = [
     "iter_read",
     "make_events",
     "read",
+    "read_slice",
     "to_frames",
     "write",
 ]

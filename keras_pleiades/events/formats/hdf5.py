@@ -4,6 +4,7 @@ A group `events` with one dataset for each of t, x, y, p (DSEC and others) is re
 """
 
 import os
+from contextlib import contextmanager
 
 import h5py
 import numpy as np
@@ -13,6 +14,7 @@ from keras_pleiades.events.formats.columns import order_of
 from keras_pleiades.events.formats.recording import (
     BLOCK_RECORDS,
     Recording,
+    Rows,
     check_inside,
     columns_to_events,
 )
@@ -33,7 +35,9 @@ def open_recording(path) -> Recording:
     with _Refused(path), h5py.File(path, "r") as file:
         place, _, _ = _columns(path, file)
         sensor = _sensor(file)
-    return Recording(f"HDF5 ({place})", sensor, lambda: _blocks(path, sensor))
+    return Recording(
+        f"HDF5 ({place})", sensor, lambda: _blocks(path, sensor), lambda: _rows(path, sensor)
+    )
 
 
 class _Refused:
@@ -138,14 +142,29 @@ def _blocks(path, sensor):
         _, total, take = _columns(path, file)
         for start in range(0, total, BLOCK_RECORDS):
             place.row = start
-            columns = take(slice(start, min(start + BLOCK_RECORDS, total)))
-            columns = [np.asarray(column) for column in columns]
-            if any(c.shape != columns[0].shape or c.ndim != 1 for c in columns):
-                raise EventFormatError(path, start, "t, x, y, p must be one number each", "row")
+            yield _events(path, sensor, take, start, min(start + BLOCK_RECORDS, total))
 
-            def offset_of(i, start=start):
-                return start + i
 
-            events = columns_to_events(path, *columns, offset_of, "row")
-            check_inside(path, events, sensor, offset_of, "row")
-            yield events
+@contextmanager
+def _rows(path, sensor):
+    with _Refused(path) as place, h5py.File(path, "r") as file:
+        _, total, columns = _columns(path, file)
+
+        def take(first, last):
+            place.row = first
+            return _events(path, sensor, columns, first, last)
+
+        yield Rows(total, lambda i: int(columns(slice(i, i + 1))[0][0]), take)
+
+
+def _events(path, sensor, take, start, end):
+    columns = [np.asarray(column) for column in take(slice(start, end))]
+    if any(c.shape != columns[0].shape or c.ndim != 1 for c in columns):
+        raise EventFormatError(path, start, "t, x, y, p must be one number each", "row")
+
+    def offset_of(i):
+        return start + i
+
+    events = columns_to_events(path, *columns, offset_of, "row")
+    check_inside(path, events, sensor, offset_of, "row")
+    return events

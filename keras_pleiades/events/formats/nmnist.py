@@ -6,10 +6,12 @@ event: it adds 2**13 microseconds to every time after it.
 
 import numpy as np
 
-from keras_pleiades.events.dtype import make_events
+from keras_pleiades.events.dtype import EventFormatError, make_events
 from keras_pleiades.events.formats.recording import Recording, Unwrap, record_blocks
 
 OVERFLOW_ROW = 240
+RECORD = np.dtype("(5,)u1")
+WHAT = "an N-MNIST event"
 
 
 def matches(head: bytes, size: int) -> bool:
@@ -26,18 +28,34 @@ def open_recording(path) -> Recording:
     """Nothing to open: the file is events from its first byte."""
 
     def blocks():
-        unwrap, later = Unwrap(23), 0
-        for _, records in record_blocks(path, 0, "(5,)u1", "an N-MNIST event"):
-            t = unwrap(_times(records))
-            marks = records[:, 1] == OVERFLOW_ROW
-            if later or marks.any():
-                t += later + (np.cumsum(marks) << 13)
-                later += int(np.count_nonzero(marks)) << 13
-            kept = ~marks
-            events = make_events(t, records[:, 0], records[:, 1], records[:, 2] >> 7)
-            yield events if kept.all() else events[kept]
+        return _decoded(records for _, records in record_blocks(path, 0, RECORD, WHAT))
 
     return Recording("N-MNIST bin", None, blocks)
+
+
+def decode(data: bytes, name: str) -> np.ndarray:
+    """Returns the events of a whole file held in memory, such as a member of an archive.
+
+    Args:
+        data: The file's content.
+        name: What to call it in an error.
+    """
+    if len(data) % 5:
+        raise EventFormatError(name, len(data), f"truncated: {WHAT} takes 5 bytes")
+    return next(_decoded([np.frombuffer(data, RECORD)]))
+
+
+def _decoded(blocks):
+    unwrap, later = Unwrap(23), 0
+    for records in blocks:
+        t = unwrap(_times(records))
+        marks = records[:, 1] == OVERFLOW_ROW
+        if later or marks.any():
+            t += later + (np.cumsum(marks) << 13)
+            later += int(np.count_nonzero(marks)) << 13
+        kept = ~marks
+        events = make_events(t, records[:, 0], records[:, 1], records[:, 2] >> 7)
+        yield events if kept.all() else events[kept]
 
 
 def _times(records):

@@ -5,12 +5,16 @@ event is a uint32 of microseconds, then 14 bits of x, 14 bits of y and 4 bits of
 has 9 bits of x, 8 bits of y and 1 bit of polarity. Files of version 1 may lack the two bytes.
 """
 
+import os
+from contextlib import contextmanager
+
 import numpy as np
 
 from keras_pleiades.events.dtype import EVENT_DTYPE, EventFormatError
 from keras_pleiades.events.formats.prophesee_header import read_header, sensor_of
 from keras_pleiades.events.formats.recording import (
     Recording,
+    Rows,
     Unwrap,
     check_inside,
     polarity_of,
@@ -18,6 +22,7 @@ from keras_pleiades.events.formats.recording import (
 )
 
 TYPES = {0x00: "2d", 0x0C: "cd"}
+RECORD = np.dtype("<u4,<u4")
 
 
 def matches(head: bytes, size: int) -> bool:
@@ -45,21 +50,41 @@ def open_recording(path) -> Recording:
     sensor = sensor_of(keys)
     x_bits, y_bits, p_bits = (14, 14, 4) if version == "2" else (9, 8, 1)
 
+    def decode(words, offset, t):
+        def offset_of(i):
+            return offset + RECORD.itemsize * i
+
+        word = words["f1"]
+        p = (word >> (x_bits + y_bits)) & ((1 << p_bits) - 1)
+        events = np.empty(len(words), EVENT_DTYPE)
+        events["t"] = t
+        events["x"] = word & ((1 << x_bits) - 1)
+        events["y"] = (word >> x_bits) & ((1 << y_bits) - 1)
+        events["p"] = polarity_of(path, p, offset_of)
+        check_inside(path, events, sensor, offset_of)
+        return events
+
     def blocks():
         unwrap = Unwrap(32)
-        for offset, words in record_blocks(path, start + 2, "<u4,<u4", "a DAT event"):
+        for offset, words in record_blocks(path, start + 2, RECORD, "a DAT event"):
+            yield decode(words, offset, unwrap(words["f0"]))
 
-            def offset_of(i, offset=offset):
-                return offset + 8 * i
+    @contextmanager
+    def rows():
+        with open(path, "rb") as file:
 
-            word = words["f1"]
-            p = (word >> (x_bits + y_bits)) & ((1 << p_bits) - 1)
-            events = np.empty(len(words), EVENT_DTYPE)
-            events["t"] = unwrap(words["f0"])
-            events["x"] = word & ((1 << x_bits) - 1)
-            events["y"] = (word >> x_bits) & ((1 << y_bits) - 1)
-            events["p"] = polarity_of(path, p, offset_of)
-            check_inside(path, events, sensor, offset_of)
-            yield events
+            def words(first, last):
+                file.seek(start + 2 + first * RECORD.itemsize)
+                found = np.fromfile(file, RECORD, last - first)
+                if len(found) < last - first:
+                    raise EventFormatError(path, file.tell(), "the file became shorter")
+                return found
 
-    return Recording(f"Prophesee DAT {TYPES[kind]}, version {version}", sensor, blocks)
+            def take(first, last):
+                found = words(first, last)
+                return decode(found, start + 2 + first * RECORD.itemsize, found["f0"])
+
+            count = max(os.path.getsize(path) - start - 2, 0) // RECORD.itemsize
+            yield Rows(count, lambda i: int(words(i, i + 1)["f0"][0]), take)
+
+    return Recording(f"Prophesee DAT {TYPES[kind]}, version {version}", sensor, blocks, rows)

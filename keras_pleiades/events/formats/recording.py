@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,11 +23,30 @@ class Recording:
         format: The format's name, for people.
         sensor: (height, width) where the file knows it, else None.
         blocks: Called, gives event arrays of bounded size, in the order of the file.
+        rows: Called, gives a context manager over the `Rows` of a format in which an event can be
+            found by its number; None in others.
     """
 
     format: str
     sensor: tuple[int, int] | None
     blocks: Callable[[], Iterator[np.ndarray]]
+    rows: Callable[[], AbstractContextManager["Rows"]] | None = None
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A recording's events by number, read where they are asked for and nowhere else.
+
+    Attributes:
+        count: How many there are.
+        time_at: From an event's number to its time as it stands in the file: a counter that wraps
+            is not made into a growing time.
+        take: From two numbers to the events from the first up to the second.
+    """
+
+    count: int
+    time_at: Callable[[int], int]
+    take: Callable[[int, int], np.ndarray]
 
 
 class Unwrap:
