@@ -1,6 +1,19 @@
 """PLEIADES networks in Keras 3: temporal kernels that are sums of orthogonal polynomials."""
 
-from keras_pleiades import basis, contraction, cost, events, layers, models, plots, zoo
+from keras_pleiades import (
+    basis,
+    contraction,
+    cost,
+    decode,
+    events,
+    layers,
+    losses,
+    metrics,
+    models,
+    plots,
+    regularizers,
+    zoo,
+)
 from keras_pleiades._version import __version__
 
 __all__ = [
@@ -8,9 +21,13 @@ __all__ = [
     "basis",
     "contraction",
     "cost",
+    "decode",
     "events",
     "layers",
+    "losses",
+    "metrics",
     "models",
     "plots",
+    "regularizers",
     "zoo",
 ]
