@@ -12,6 +12,7 @@ from keras_pleiades import (
     models,
     plots,
     regularizers,
+    training,
     zoo,
 )
 from keras_pleiades._version import __version__
@@ -29,5 +30,6 @@ __all__ = [
     "models",
     "plots",
     "regularizers",
+    "training",
     "zoo",
 ]

@@ -66,6 +66,15 @@ def randomize(layer, seed=0):
     return layer
 
 
+def graph(function):
+    """The function as one graph on JAX, where calling single operations compiles each of them."""
+    if keras.backend.backend() == "jax":
+        import jax
+
+        return jax.jit(function)
+    return function
+
+
 def compiled_gradient(function, x):
     """Value and gradient of a scalar function of one tensor, as a float and a float32 array."""
     backend = keras.backend.backend()

@@ -7,7 +7,7 @@ from keras import ops
 
 import keras_pleiades as kp
 from keras_pleiades.losses import CenterNetLoss, CenterPointLoss, FrameCrossentropy
-from tests.backends import compiled_gradient, to_numpy
+from tests.backends import compiled_gradient, graph, to_numpy
 
 B, T, H, W, K, STRIDES = 2, 3, 6, 9, 3, 4
 
@@ -91,7 +91,7 @@ def test_center_net_equals_a_loop(offset_loss):
     rng = np.random.default_rng(0)
     boxes, weight = random_boxes(rng), np.array([[1.0, 0, 1], [1, 1, 0]])
     outputs = rng.normal(size=(B, T, H, W, K + 4)) * 2
-    loss = CenterNetLoss(K, STRIDES, offset_loss)
+    loss = graph(CenterNetLoss(K, STRIDES, offset_loss))
     for each in (weight, np.ones((B, T)), np.zeros((B, T))):
         expected = slow_center_net(boxes, outputs, each, offset_loss)
         found = float(loss(boxes, outputs.astype("float32"), each))
@@ -111,7 +111,7 @@ def test_what_empty_rows_and_unlabelled_frames_hold_does_not_matter():
     rng = np.random.default_rng(1)
     boxes, outputs = random_boxes(rng), rng.normal(size=(B, T, H, W, K + 4)).astype("float32")
     weight = np.array([[1.0, 0, 1], [1, 1, 0]])
-    loss = CenterNetLoss(K, STRIDES)
+    loss = graph(CenterNetLoss(K, STRIDES))
     expected = float(loss(boxes, outputs, weight))
     boxes[..., :4][boxes[..., 4] < 0] = 1e6
     boxes[0, 1] = 3.0, 3.0, 5.0, 5.0, 0
@@ -146,7 +146,7 @@ def test_center_point_equals_a_loop(offset_loss):
             each += (smooth if offset_loss == "smooth_l1" else error) / 2
         total += weight[b, t] * each
         count += weight[b, t]
-    found = float(CenterPointLoss(STRIDES, offset_loss)(points, outputs, weight))
+    found = float(graph(CenterPointLoss(STRIDES, offset_loss))(points, outputs, weight))
     np.testing.assert_allclose(found, total / count, rtol=1e-5)
 
 
@@ -166,7 +166,7 @@ def test_crossentropy_equals_a_loop():
         return total / weight.sum()
 
     for smoothing in (0.0, 0.1):
-        loss = FrameCrossentropy(smoothing)
+        loss = graph(FrameCrossentropy(smoothing))
         expected = slow(labels, weight, smoothing)
         np.testing.assert_allclose(float(loss(labels, logits, weight)), expected, rtol=1e-6)
         one_a_clip = slow(np.repeat(labels[:, :1], T, axis=1), np.ones((B, T)), smoothing)
@@ -211,6 +211,7 @@ def test_gradient_is_that_of_small_steps(name):
     outputs = (outputs / 20).astype("float32")
     _, gradient = compiled_gradient(lambda x: loss(y_true, x), ops.convert_to_tensor(outputs))
     step = np.random.default_rng(0).normal(size=outputs.shape).astype("float32") * 1e-2
+    loss = graph(loss)
     found = float(loss(y_true, outputs + step)) - float(loss(y_true, outputs - step))
     # Second order in a step of 1e-2, and float32 differences.
     np.testing.assert_allclose(found, 2 * (gradient * step).sum(), rtol=2e-2, atol=2e-4)
@@ -221,7 +222,7 @@ def test_config_and_compile(name):
     loss, y_true, outputs = cases()[name]
     again = keras.losses.deserialize(keras.losses.serialize(loss))
     assert again.get_config() == loss.get_config()
-    assert float(again(y_true, outputs)) == float(loss(y_true, outputs))
+    assert float(graph(again)(y_true, outputs)) == float(graph(loss)(y_true, outputs))
 
 
 def test_bad_arguments():
@@ -231,7 +232,7 @@ def test_bad_arguments():
 
 def small_model(**kwargs):
     return kp.models.PleiadesClassifier(
-        3, [(4, 8, False), (8, 8, True)], 8, (None, 8, 8, 2), **kwargs
+        3, [(4, 8, False), (8, 8, False)], 8, (None, 8, 8, 2), **kwargs
     )
 
 
@@ -259,12 +260,13 @@ def test_a_price_on_activity_makes_it_less():
     x = np.random.default_rng(0).poisson(0.5, (4, 20, 8, 8, 2)).astype("float32")
     y = np.array([0, 1, 2, 0])
     activity = []
-    for weight in (0.0, 10.0):
+    for weight in (0.0, 100.0):
         keras.utils.set_random_seed(0)
         model = small_model()
         if weight:
             kp.regularizers.penalize_activity(model, weight)
-        model.compile(keras.optimizers.AdamW(1e-2), FrameCrossentropy())
-        model.fit(x, y, epochs=8, verbose=0)
+        compiled = keras.backend.backend() == "jax"  # elsewhere compiling takes longer than this
+        model.compile(keras.optimizers.AdamW(1e-2), FrameCrossentropy(), jit_compile=compiled)
+        model.fit(x, y, epochs=12, verbose=0)
         activity.append(to_numpy(model.get_layer("block_1")(x)).mean())
     assert activity[1] < 0.8 * activity[0]

@@ -85,11 +85,14 @@ def tensorboard_writer(folder: pathlib.Path):
         pass
     else:
         writer = tf.summary.create_file_writer(str(folder))
+        # What tf.summary.scalar does, but that needs the package tensorboard.
+        kind = tf.compat.v1.SummaryMetadata()
+        kind.plugin_data.plugin_name = "scalars"
 
         def write(step, numbers):
             with writer.as_default():
                 for name, value in numbers.items():
-                    tf.summary.scalar(name, value, step=step)
+                    tf.summary.write(name, tf.constant(value, tf.float32), step, metadata=kind)
             writer.flush()
 
         return write

@@ -80,7 +80,7 @@ class Recipe:
 
 
 def load_recipe(path: str | os.PathLike, settings: Iterable[str] = ()) -> Recipe:
-    """Read a recipe from a TOML file and change single values.
+    r"""Read a recipe from a TOML file and change single values.
 
     Args:
         path: The file.
@@ -90,8 +90,8 @@ def load_recipe(path: str | os.PathLike, settings: Iterable[str] = ()) -> Recipe
     Example:
         >>> import tempfile
         >>> with tempfile.NamedTemporaryFile("w", suffix=".toml") as file:
-        ...     _ = file.write('model = {name = "gesture"}\\ndata = {name = "bars"}')
-        ...     file.flush()
+        ...     _ = file.write('model = {name = "gesture"}\ndata = {name = "bars"}')
+        ...     _ = file.flush()
         ...     recipe = load_recipe(file.name, ["training.epochs=5", "data.test.clips=8"])
         >>> recipe.training["epochs"], recipe.data, recipe.training["learning_rate"]
         (5, {'name': 'bars', 'test': {'clips': 8}}, 0.001)

@@ -145,7 +145,7 @@ def evaluate_model(model, task, data, batch_size: int, predict, on_batch=lambda:
         outputs = np.asarray(predict(_fill(x, fill)), np.float32)
         weight = _weights(given, outputs.shape[:2], rows)
         value = ops.convert_to_numpy(loss(_fill(y, fill), outputs, weight))
-        count = weight.sum()
+        count = float(weight.sum())
         total, seen = total + float(value) * count, seen + count
         task.update(y, outputs[:rows], weight[:rows])
         on_batch()

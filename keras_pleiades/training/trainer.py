@@ -357,7 +357,9 @@ class _Rest(keras.utils.PyDataset):
     """The batches of an epoch from `start` on, each of a size that devices can share."""
 
     def __init__(self, data, start, devices):
-        super().__init__(data.workers, data.use_multiprocessing, data.max_queue_size)
+        # Not the data's workers: Keras' own do not keep the order of batches where `fit` looks at
+        # the first one beforehand. Data sets that work ahead do it themselves.
+        super().__init__()
         self.data, self.start, self.devices = data, start, devices
 
     def __len__(self):
