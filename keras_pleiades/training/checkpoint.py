@@ -7,7 +7,6 @@ from collections.abc import Callable
 
 import keras
 import numpy as np
-from keras import ops
 
 STATE, LAST, BEST = "state.npz", "last.weights.h5", "best.weights.h5"
 
@@ -33,12 +32,17 @@ def save_state(model: keras.Model, path: pathlib.Path, progress: dict) -> None:
         model: A compiled network whose optimizer is built.
         path: The file, `.npz`.
         progress: Plain data: epoch, step, recipe, history.
+
+    Raises:
+        FloatingPointError: Where a variable is not finite: nothing is written.
     """
     arrays = {
-        f"{kind}_{i}": ops.convert_to_numpy(variable.value)
+        f"{kind}_{i}": copy_of(variable)
         for kind, variables in _variables(model).items()
         for i, variable in enumerate(variables)
     }
+    if not all(np.isfinite(array).all() for array in arrays.values()):
+        raise FloatingPointError("the network's variables are not finite")
     text = np.frombuffer(json.dumps(progress).encode(), np.uint8)
 
     def write(temporary):
@@ -66,6 +70,12 @@ def restore_state(model: keras.Model, path: pathlib.Path) -> None:
                 )
             for i, variable in enumerate(variables):
                 variable.assign(file[f"{kind}_{i}"])
+
+
+def copy_of(variable: keras.Variable) -> np.ndarray:
+    """Return a variable's value as an array of its own."""
+    # Not its tensor: on several TensorFlow devices there is one on each.
+    return np.array(variable.numpy())
 
 
 def _variables(model):

@@ -38,6 +38,9 @@ class AdamW(keras.optimizers.AdamW):
     def take_averages(self, var_list):
         """Replace the variables by their moving averages."""
         super().finalize_variable_values(var_list)
+        for variable in var_list:
+            # Copies: Keras lets both share a buffer, which JAX then frees with one of them.
+            variable.assign(checkpoint.copy_of(variable))
 
 
 def build_model(options: dict, precision: str = "float32") -> keras.Model:
@@ -145,6 +148,7 @@ class _Run:
         self._compile(settings)
         # How far the run is: `step` steps of `epoch` are done; `logs` are their means.
         self.epoch, self.step, self.logs, self.history, self.best = 0, 0, {}, [], None
+        self.saved = 0  # steps of this epoch that the state file has
         self._prepare(resume)
         self.line = ProgressLine(self.epochs, self.steps, self.epoch * self.steps + self.step)
 
@@ -198,6 +202,7 @@ class _Run:
         checkpoint.restore_state(self.model, state)
         for name in ("epoch", "step", "logs", "history", "best"):
             setattr(self, name, progress[name])
+        self.saved = self.step
         print(f"Continuing at epoch {self.epoch + 1}, step {self.step} of {self.steps}.")
 
     def train(self):
@@ -230,7 +235,7 @@ class _Run:
         def after_step(batch, logs, save):
             self.step = start + batch + 1
             if not math.isfinite(logs["loss"]):
-                raise FloatingPointError(self._what_was_in_the_batch(logs["loss"]))
+                raise FloatingPointError(self._not_finite(f"The loss became {logs['loss']}"))
             self.logs = _mean(before, start, logs, self.step - start)
             self.line.step(self.epoch, self.step, self.logs)
             if self.stop_requested.is_set():
@@ -282,7 +287,7 @@ class _Run:
             yield
             return
         variables = self.model.trainable_variables
-        own = [ops.convert_to_numpy(variable.value) for variable in variables]
+        own = [checkpoint.copy_of(variable) for variable in variables]
         optimizer = self.model.optimizer
         getattr(optimizer, "inner_optimizer", optimizer).take_averages(variables)
         try:
@@ -303,7 +308,13 @@ class _Run:
             "backend": keras.backend.backend(),
             "recipe": dataclasses.asdict(self.recipe),
         }
-        checkpoint.save_state(self.model, self.out / checkpoint.STATE, progress)
+        try:
+            checkpoint.save_state(self.model, self.out / checkpoint.STATE, progress)
+        except FloatingPointError as error:
+            # XLA's ReLU on a CPU may turn NaN into 0, so that the loss does not show it.
+            text = self._not_finite("The network's variables became infinite or NaN")
+            raise FloatingPointError(text) from error
+        self.saved = self.step
 
     def _results(self):
         best = {k: v for k, v in (self.best or {}).items() if k != "score"}
@@ -320,24 +331,30 @@ class _Run:
         checkpoint.write_atomically(self.out / "results.json", lambda path: path.write_text(text))
         return results
 
-    def _what_was_in_the_batch(self, loss):
-        index = self.step - 1
+    def _not_finite(self, what):
+        """Return what happened, with which batch, and what is wrong with that or an earlier one."""
         text = (
-            f"The loss became {loss} in epoch {self.epoch + 1} (counted from 1) with batch {index} "
-            f"(counted from 0) of {self.steps}."
+            f"{what} in epoch {self.epoch + 1} (counted from 1) with batch {self.step - 1} "
+            f"(counted from 0) of {self.steps}{_clips(self.data, self.epoch, self.step - 1)}."
         )
-        clips = getattr(self.data, "clips", None)
-        if clips is not None and hasattr(self.data, "order"):
-            size = self.recipe.training["batch_size"]
-            numbers = self.data.order(self.epoch)[index * size : (index + 1) * size]
-            text += f" Its clips: {', '.join(str(clips[int(i)]) for i in numbers[:8])}."
-        parts = zip(("frames", "labels", "weights"), self.data[index], strict=False)
-        bad = [name for name, part in parts if not np.isfinite(np.asarray(part, float)).all()]
-        if bad:
-            text += f" Its {' and '.join(bad)} hold values that are not finite."
+        for index in range(self.saved, self.step):
+            parts = zip(("frames", "labels", "weights"), self.data[index], strict=False)
+            bad = [name for name, part in parts if not np.isfinite(np.asarray(part, float)).all()]
+            if bad:
+                where = f"batch {index}{_clips(self.data, self.epoch, index)}"
+                text += f" The {' and '.join(bad)} of {where} are not finite."
+                break
         else:
             text += " Its frames and labels are finite: try a lower training.learning_rate."
-        return f"{text} {self.out} holds the state of before."
+        return f"{text} {self.out} holds the state after step {self.saved}."
+
+
+def _clips(data, epoch, index):
+    """Return ", clips ..." for a data set that can tell which clips are in a batch."""
+    if not (hasattr(data, "clips") and hasattr(data, "order") and hasattr(data, "batch_size")):
+        return ""
+    numbers = data.order(epoch)[index * data.batch_size : (index + 1) * data.batch_size]
+    return f", clips {', '.join(str(data.clips[int(number)]) for number in numbers[:8])}"
 
 
 class _AfterStep(keras.callbacks.Callback):

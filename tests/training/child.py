@@ -1,6 +1,6 @@
 """Trains the tiny recipe in a process of its own, which may be killed.
 
-python -m tests.training.child OUT [--kill-at BATCH] [--resume] [--devices N]
+python -m tests.training.child OUT [--kill-after STEPS] [--resume] [--devices N]
 """
 
 import argparse
@@ -14,12 +14,12 @@ from tests.training import tiny
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("out", type=pathlib.Path)
-    parser.add_argument("--kill-at", type=int)
+    parser.add_argument("--kill-after", type=int)
     parser.add_argument("--resume", action="store_true")
     parser.add_argument("--devices", type=int, default=1)
     options = parser.parse_args()
-    if options.kill_at:
-        tiny.disturb(options.kill_at, tiny.kill)
+    if options.kill_after:
+        tiny.kill_after(options.kill_after)
     results = training.train(
         tiny.recipe(), out=options.out, resume=options.resume, devices=options.devices
     )
