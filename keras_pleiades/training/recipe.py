@@ -17,6 +17,7 @@ TRAINING = {
     "precision": "auto",  # "float32", "mixed_bfloat16", "mixed_float16"; auto: see devices.py
     "ema": 0.0,  # momentum of the averaged weights that are evaluated and kept; 0: none
     "activity": 0.0,  # price of activity, one for all blocks or a table, see penalize_activity
+    "jit_compile": "auto",  # as in compile: true, false, or where it is faster
     "seed": 0,
     "checkpoint_steps": 100,  # besides one an epoch
     "tensorboard": False,

@@ -123,28 +123,28 @@ def task_of(model: keras.Model, loss: dict, evaluation: dict):
     raise ValueError(f"Recipes train {known}. Received: {type(model).__name__}")
 
 
-def evaluate_model(model, task, data, batch_size: int, predict, on_batch=lambda: None) -> dict:
+def evaluate_task(task, data, predict, devices: int = 1, on_batch=lambda: None) -> dict:
     """Return loss and metrics of a network on a data set.
 
     Args:
-        model: The network.
         task: See `task_of`.
         data: Batches `(x, y)` or `(x, y, sample_weight)`.
-        batch_size: A shorter batch is filled up to it with weights of 0, so that one shape is
-            compiled, and devices get equal shares.
         predict: From frames to outputs.
+        devices: How many share a batch. Every batch is filled up to the size of the first, and that
+            to a multiple of `devices`, with rows of weight 0: one shape is compiled.
         on_batch: Called after each batch.
     """
     task.reset()
     loss = _compiled(task.loss)
     total = seen = 0.0
+    size = 0
     for index in range(len(data)):
         x, y, *given = (np.asarray(part) for part in data[index])
         rows = len(x)
-        fill = max(0, batch_size - rows)
-        outputs = np.asarray(predict(_fill(x, fill)), np.float32)
+        size = max(size, -(-rows // devices) * devices)
+        outputs = np.asarray(predict(_fill(x, size - rows)), np.float32)
         weight = _weights(given, outputs.shape[:2], rows)
-        value = ops.convert_to_numpy(loss(_fill(y, fill), outputs, weight))
+        value = ops.convert_to_numpy(loss(_fill(y, size - rows), outputs, weight))
         count = float(weight.sum())
         total, seen = total + float(value) * count, seen + count
         task.update(y, outputs[:rows], weight[:rows])

@@ -22,7 +22,7 @@ from keras_pleiades.training.data import make_dataset
 from keras_pleiades.training.devices import default_precision, use_devices
 from keras_pleiades.training.progress import ProgressLine, tensorboard_writer, write_csv
 from keras_pleiades.training.recipe import Recipe
-from keras_pleiades.training.tasks import evaluate_model, task_of
+from keras_pleiades.training.tasks import evaluate_task, task_of
 
 
 class Interrupted(Exception):
@@ -125,7 +125,7 @@ def evaluate(
     size, seed = recipe.training["batch_size"], recipe.training["seed"]
     data = make_dataset(recipe.data, "test", folder, model, size, seed)
     task = task_of(model, recipe.loss, recipe.evaluation)
-    return evaluate_model(model, task, data, min(size, _rows(data)), _predictor(model))
+    return evaluate_task(task, data, _predictor(model))
 
 
 class _Run:
@@ -165,13 +165,14 @@ class _Run:
         optimizer = AdamW(rate, weight_decay=settings["weight_decay"], **ema)
         if settings["activity"]:
             penalize_activity(self.model, settings["activity"])
-        # XLA does not compile what tf.distribute does between devices.
-        distributed = self.devices > 1 and keras.backend.backend() == "tensorflow"
+        jit_compile = settings["jit_compile"]
+        if self.devices > 1 and keras.backend.backend() == "tensorflow":
+            jit_compile = False  # XLA does not compile what tf.distribute does between devices
         self.model.compile(
             optimizer,
             self.task.loss,
             weighted_metrics=self.task.metrics,
-            **({"jit_compile": False} if distributed else {}),
+            jit_compile=jit_compile,
         )
         self.model.optimizer.build(self.model.trainable_variables)
 
@@ -268,11 +269,9 @@ class _Run:
                 )
 
         self.test.epoch = 0
-        rows = min(self.recipe.training["batch_size"], _rows(self.test))
-        rows = -(-rows // self.devices) * self.devices
         with self._averaged_weights():
             predict = _predictor(self.model, self.devices)
-            found = evaluate_model(self.model, self.task, self.test, rows, predict, on_batch)
+            found = evaluate_task(self.task, self.test, predict, self.devices, on_batch)
             score = found[self.task.score] * (1 if self.task.higher_is_better else -1)
             if math.isfinite(score) and (self.best is None or score > self.best["score"]):
                 checkpoint.save_weights(self.model, self.out / checkpoint.BEST)
@@ -406,10 +405,6 @@ def _mean(before, steps_before, logs, steps):
 def _precision(recipe):
     precision = recipe.training["precision"]
     return default_precision() if precision == "auto" else precision
-
-
-def _rows(data):
-    return len(data[0][0])
 
 
 def _predictor(model, devices=1):

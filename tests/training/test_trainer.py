@@ -77,7 +77,7 @@ def test_killed_and_resumed_equals_the_unbroken_run(unbroken, tmp_path):
     assert "Continuing at epoch" in resumed.stdout
     tiny.assert_same_state(unbroken[0], tmp_path)
     finished = checkpoint.load_progress(tmp_path / "state.npz")["history"]
-    for row, expected in zip(finished, unbroken[1:][0]["last"] and _history(unbroken), strict=True):
+    for row, expected in zip(finished, _history(unbroken), strict=True):
         for name in ("val_loss", "val_accuracy"):
             assert row[name] == expected[name], f"killed after step {at}"
         # A mean over an epoch's steps, the last of which is of a smaller batch.
@@ -266,7 +266,13 @@ def test_networks_with_heads_train(kind, tmp_path, monkeypatch):
         {
             "model": model,
             "data": {"name": "labels", "kind": kind},
-            "training": {"epochs": 8, "batch_size": 4, "learning_rate": 2e-2},
+            "training": {
+                "epochs": 8,
+                "batch_size": 4,
+                "learning_rate": 2e-2,
+                # XLA takes longer to compile this than TensorFlow to run it.
+                "jit_compile": False if keras.backend.backend() == "tensorflow" else "auto",
+            },
         }
     )
     training.train(recipe, out=tmp_path)
