@@ -29,12 +29,14 @@ class Source:
 
 
 _HERE = "keras_pleiades.datasets"
+# Where a data set has a split to choose weights by, that is what "test" means here: the last word is
+# `keras-pleiades evaluate ... --set data.test.split=test`.
 DATASETS = {
     "bars": Source("keras_pleiades.training.bars:Bars", needs_folder=False),
     "dvs128_gesture": Source(f"{_HERE}:DVS128Gesture"),
-    "eye_3et": Source(f"{_HERE}:EyeTracking3ET"),
+    "eye_3et": Source(f"{_HERE}:EyeTracking3ET", test={"split": "val"}),
     "folder": Source(f"{_HERE}:RecordingFolder", {}, {}),
-    "gen4": Source(f"{_HERE}:Gen4"),
+    "gen4": Source(f"{_HERE}:Gen4", test={"split": "val"}),
     "kitti": Source(f"{_HERE}:Kitti", test={"split": "val"}),
     "nmnist": Source(f"{_HERE}:NMNIST", {"subset": "train"}, {"subset": "test"}),
 }
