@@ -22,7 +22,7 @@ model = kp.zoo.gesture(
 train = Bars(split="train", model=model, batch_size=8, shuffle=True, clips=64)
 test = Bars(split="test", model=model, batch_size=8, clips=32)
 
-for part, rate, epochs in (("last layer", 1e-2, 2), ("whole network", 1e-3, 4)):
+for part, rate, epochs in (("last layer", 1e-2, 2), ("whole network", 3e-3, 12)):
     for layer in model.layers:
         layer.trainable = part == "whole network" or layer is model.last_layer
     model.compile(

@@ -57,6 +57,10 @@ class Bars(keras.utils.PyDataset):
         """Return the number of batches."""
         return -(-len(self.labels) // self.batch_size)
 
+    def on_epoch_end(self) -> None:
+        """Go on to the next epoch's order."""
+        self.epoch += 1
+
     def __getitem__(self, index: int) -> tuple[np.ndarray, np.ndarray]:
         """Return a batch of this epoch."""
         order = np.arange(len(self.labels))

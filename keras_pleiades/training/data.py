@@ -29,8 +29,8 @@ class Source:
 
 
 _HERE = "keras_pleiades.datasets"
-# Where a data set has a split to choose weights by, that is what "test" means here: the last word is
-# `keras-pleiades evaluate ... --set data.test.split=test`.
+# Where a data set has a split to choose weights by, that is what "test" means here: the last word
+# is `keras-pleiades evaluate ... --set data.test.split=test`.
 DATASETS = {
     "bars": Source("keras_pleiades.training.bars:Bars", needs_folder=False),
     "dvs128_gesture": Source(f"{_HERE}:DVS128Gesture"),
@@ -82,9 +82,12 @@ def make_dataset(
         **({"augment": augment} if training and augment else {}),
     }
     make = _find(source.target)
-    return make(
-        folder, model=model, batch_size=batch_size, shuffle=training, seed=seed, **arguments
-    )
+    try:
+        return make(
+            folder, model=model, batch_size=batch_size, shuffle=training, seed=seed, **arguments
+        )
+    except TypeError as error:  # an argument that is not one: a slip in the recipe
+        raise ValueError(f"[data]: {error}") from error
 
 
 def _augmentation(name, **arguments):

@@ -71,7 +71,10 @@ def build_model(options: dict, precision: str = "float32") -> keras.Model:
         if arguments.get("degree") == "free":
             arguments["degree"] = None
     policy = keras.dtype_policies.get(precision)
-    return choices[chosen](**options, dtype=policy)
+    try:
+        return choices[chosen](**options, dtype=policy)
+    except TypeError as error:  # an argument that is not one: a slip in the recipe
+        raise ValueError(f"[model]: {error}") from error
 
 
 def train(
@@ -100,8 +103,11 @@ def train(
     """
     with use_devices(devices):
         run = _Run(recipe, folder, pathlib.Path(out), resume, devices)
-        with _stop_requests() as run.stop_requested:
-            return run.train()
+        try:
+            with _stop_requests() as run.stop_requested:
+                return run.train()
+        finally:
+            run.close()
 
 
 def evaluate(
@@ -314,6 +320,12 @@ class _Run:
             text = self._not_finite("The network's variables became infinite or NaN")
             raise FloatingPointError(text) from error
         self.saved = self.step
+
+    def close(self):
+        """End the workers of data sets that have some."""
+        for data in (self.data, self.test):
+            if hasattr(data, "close"):
+                data.close()
 
     def _results(self):
         best = {k: v for k, v in (self.best or {}).items() if k != "score"}

@@ -303,6 +303,9 @@ def test_bad_recipes(tmp_path):
         training.train(recipe, out=tmp_path / "run")
     with pytest.raises(ValueError, match="--data DIR"):
         training.train(load_recipe(path, ["data.name=nmnist"]), out=tmp_path / "run")
+    for setting in ("model.cats=1", "data.cats=1"):
+        with pytest.raises(ValueError, match=r"\[(model|data)\]: .*cats"):
+            training.train(load_recipe(path, [setting]), out=tmp_path / "run")
     with pytest.raises(ValueError, match="'Cats'"):
         training.train(load_recipe(path, ["model.family=Cats"]), out=tmp_path / "run")
 
