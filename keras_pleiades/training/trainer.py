@@ -6,75 +6,23 @@ import json
 import math
 import os
 import pathlib
-import signal
-import threading
 import time
 
 import keras
 import numpy as np
 from keras import ops
 
-from keras_pleiades import models, zoo
 from keras_pleiades._version import __version__
 from keras_pleiades.regularizers import penalize_activity
 from keras_pleiades.training import checkpoint
 from keras_pleiades.training.data import make_dataset
 from keras_pleiades.training.devices import default_precision, use_devices
+from keras_pleiades.training.network import build_model
+from keras_pleiades.training.optimizer import make_optimizer
 from keras_pleiades.training.progress import ProgressLine, tensorboard_writer, write_csv
 from keras_pleiades.training.recipe import Recipe
+from keras_pleiades.training.stopping import Interrupted, stop_requests
 from keras_pleiades.training.tasks import evaluate_task, task_of
-
-
-class Interrupted(Exception):
-    """The run was asked to stop (ctrl-C), and has saved its state."""
-
-
-class AdamW(keras.optimizers.AdamW):
-    """AdamW whose averaged weights replace the others when asked, not at the end of each `fit`."""
-
-    def finalize_variable_values(self, var_list):
-        """Do nothing: here `fit` ends with every epoch."""
-
-    def take_averages(self, var_list):
-        """Replace the variables by their moving averages."""
-        super().finalize_variable_values(var_list)
-        for variable in var_list:
-            # Copies: Keras lets both share a buffer, which JAX then frees with one of them.
-            variable.assign(checkpoint.copy_of(variable))
-
-
-def build_model(options: dict, precision: str = "float32") -> keras.Model:
-    """Return the network that a recipe's [model] describes.
-
-    Args:
-        options: `name`, of the zoo, or `family`, a class of `keras_pleiades.models`; their
-            arguments; `size`, short for an `input_shape` of this height and width. TOML has no
-            None: `degree = "free"` means free kernels.
-        precision: Dtype policy.
-
-    Example:
-        >>> model = build_model({"name": "gesture", "size": [32, 32], "num_classes": 4})
-        >>> model.input_shape, model.num_classes
-        ((None, None, 32, 32, 2), 4)
-    """
-    options = dict(options)
-    family, name = options.pop("family", None), options.pop("name", None)
-    choices = {one: getattr(zoo, one) for one in zoo.list_models()}
-    if family is not None:
-        choices = {one: getattr(models, one) for one in models.__all__}
-    chosen = name if family is None else family
-    if chosen not in choices:
-        raise ValueError(f"[model] must name one of {', '.join(choices)}. Received: {chosen!r}")
-    if "size" in options:
-        options["input_shape"] = (None, *options.pop("size"), 2)
-    for arguments in (options, options.get("temporal", {})):
-        if arguments.get("degree") == "free":
-            arguments["degree"] = None
-    policy = keras.dtype_policies.get(precision)
-    try:
-        return choices[chosen](**options, dtype=policy)
-    except TypeError as error:  # an argument that is not one: a slip in the recipe
-        raise ValueError(f"[model]: {error}") from error
 
 
 def train(
@@ -104,7 +52,7 @@ def train(
     with use_devices(devices):
         run = _Run(recipe, folder, pathlib.Path(out), resume, devices)
         try:
-            with _stop_requests() as run.stop_requested:
+            with stop_requests() as run.stop_requested:
                 return run.train()
         finally:
             run.close()
@@ -159,16 +107,7 @@ class _Run:
         self.line = ProgressLine(self.epochs, self.steps, self.epoch * self.steps + self.step)
 
     def _compile(self, settings):
-        total = self.epochs * self.steps
-        warmup = round(settings["warmup"] * total)
-        rate = keras.optimizers.schedules.CosineDecay(
-            0.0 if warmup else settings["learning_rate"],
-            max(1, total - warmup),
-            warmup_target=settings["learning_rate"] if warmup else None,
-            warmup_steps=warmup,
-        )
-        ema = {"use_ema": True, "ema_momentum": settings["ema"]} if settings["ema"] else {}
-        optimizer = AdamW(rate, weight_decay=settings["weight_decay"], **ema)
+        optimizer = make_optimizer(settings, self.epochs * self.steps)
         if settings["activity"]:
             penalize_activity(self.model, settings["activity"])
         jit_compile = settings["jit_compile"]
@@ -196,11 +135,13 @@ class _Run:
                 "folder with --out."
             )
         progress = checkpoint.load_progress(state)
-        different = self.recipe.differences(Recipe(**progress["recipe"]))
-        if progress["backend"] != keras.backend.backend():
-            different.append(f"backend: {keras.backend.backend()} != {progress['backend']}")
-        if progress["steps"] != self.steps:
-            different.append(f"batches in an epoch: {self.steps} != {progress['steps']}")
+        now = json.loads(json.dumps(self._identity()))
+        different = Recipe(**now.pop("recipe")).differences(Recipe(**progress["recipe"]))
+        different += [
+            f"{name}: {value!r} != {progress[name]!r}"
+            for name, value in now.items()
+            if value != progress[name]
+        ]
         if different:
             raise ValueError(
                 f"The run in {self.out} was begun differently and cannot be continued: "
@@ -309,9 +250,7 @@ class _Run:
             "logs": self.logs,
             "history": self.history,
             "best": self.best,
-            "steps": self.steps,
-            "backend": keras.backend.backend(),
-            "recipe": dataclasses.asdict(self.recipe),
+            **self._identity(),
         }
         try:
             checkpoint.save_state(self.model, self.out / checkpoint.STATE, progress)
@@ -320,6 +259,15 @@ class _Run:
             text = self._not_finite("The network's variables became infinite or NaN")
             raise FloatingPointError(text) from error
         self.saved = self.step
+
+    def _identity(self):
+        """Return what must be the same for a run to be continued."""
+        return {
+            "recipe": dataclasses.asdict(self.recipe),
+            "backend": keras.backend.backend(),
+            "devices": self.devices,
+            "batches_in_an_epoch": self.steps,
+        }
 
     def close(self):
         """End the workers of data sets that have some."""
@@ -424,25 +372,3 @@ def _predictor(model, devices=1):
         # `predict_on_batch` would give every device the whole batch.
         return lambda x: model.predict(x, batch_size=len(x), verbose=0)
     return lambda x: ops.convert_to_numpy(model.predict_on_batch(x))
-
-
-@contextlib.contextmanager
-def _stop_requests():
-    """Turn the first ctrl-C, or a termination, into a request; the second ctrl-C stops at once."""
-    requested = threading.Event()
-    if threading.current_thread() is not threading.main_thread():
-        yield requested
-        return
-
-    def request(number, frame):
-        if requested.is_set():
-            raise KeyboardInterrupt
-        requested.set()
-        print("\nStopping after this step. Press ctrl-C again to stop at once.", flush=True)
-
-    before = {one: signal.signal(one, request) for one in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield requested
-    finally:
-        for one, handler in before.items():
-            signal.signal(one, handler)

@@ -53,7 +53,7 @@ def test_what_a_run_leaves_behind(unbroken):
 def test_evaluation_equals_keras_own(unbroken):
     out, results = unbroken
     recipe = tiny.recipe()
-    model = training.trainer.build_model(recipe.model)
+    model = training.build_model(recipe.model)
     model.load_weights(out / "last.weights.h5")
     data = training.make_dataset(recipe.data, "test", None, model, 8, 0)
     logits = np.concatenate([model.predict_on_batch(data[i][0]) for i in range(len(data))])
@@ -106,7 +106,7 @@ def test_interrupted_and_resumed_equals_the_unbroken_run(tmp_path, monkeypatch, 
     tiny.assert_same_state(tmp_path / "unbroken", tmp_path / "broken")
     assert "Continuing at epoch" in capsys.readouterr().out
     # What is kept are the averages, which are not the weights.
-    model = training.trainer.build_model(recipe.model)
+    model = training.build_model(recipe.model)
     model.load_weights(tmp_path / "broken" / "last.weights.h5")
     kept = model.trainable_variables[0]
     raw = tiny.state(tmp_path / "broken")["model_0"]
@@ -321,7 +321,7 @@ def test_recipes_of_the_zoo_are_the_papers(name):
     assert settings["precision"] == "auto"
     expected = (25, 4) if name == "detector" else (100, 64)
     assert (settings["epochs"], settings["batch_size"]) == expected
-    model = training.trainer.build_model(recipe.model)
+    model = training.build_model(recipe.model)
     assert model.get_config() == getattr(kp.zoo, name)().get_config()
     task = training.tasks.task_of(model, recipe.loss, recipe.evaluation)
     assert task.score in ("accuracy", "distance", "mAP_paper")
