@@ -1,5 +1,7 @@
 """The network that a recipe describes."""
 
+import inspect
+
 import keras
 
 from keras_pleiades import models, zoo
@@ -32,8 +34,9 @@ def build_model(options: dict, precision: str = "float32") -> keras.Model:
     for arguments in (options, options.get("temporal", {})):
         if arguments.get("degree") == "free":
             arguments["degree"] = None
-    policy = keras.dtype_policies.get(precision)
-    try:
-        return choices[chosen](**options, dtype=policy)
-    except TypeError as error:  # an argument that is not one: a slip in the recipe
-        raise ValueError(f"[model]: {error}") from error
+    if family is not None:  # Keras models take arguments they do not know, and do nothing
+        known = [*inspect.signature(choices[chosen]).parameters, "name", "trainable"]
+        unknown = sorted(set(options) - set(known))
+        if unknown:
+            raise ValueError(f"[model]: {chosen} has no arguments {', '.join(unknown)}")
+    return choices[chosen](**options, dtype=keras.dtype_policies.get(precision))

@@ -306,6 +306,8 @@ def test_bad_recipes(tmp_path):
     for setting in ("model.cats=1", "data.cats=1"):
         with pytest.raises(ValueError, match=r"\[(model|data)\]: .*cats"):
             training.train(load_recipe(path, [setting]), out=tmp_path / "run")
+    with pytest.raises(ValueError, match="cats"):
+        training.build_model({"name": "gesture", "cats": 1})
     with pytest.raises(ValueError, match="'Cats'"):
         training.train(load_recipe(path, ["model.family=Cats"]), out=tmp_path / "run")
 
