@@ -1,5 +1,6 @@
 """The network that a recipe describes."""
 
+import copy
 import inspect
 
 import keras
@@ -21,7 +22,7 @@ def build_model(options: dict, precision: str = "float32") -> keras.Model:
         >>> model.input_shape, model.num_classes
         ((None, None, 32, 32, 2), 4)
     """
-    options = dict(options)
+    options = copy.deepcopy(options)
     family, name = options.pop("family", None), options.pop("name", None)
     choices = {one: getattr(zoo, one) for one in zoo.list_models()}
     if family is not None:
