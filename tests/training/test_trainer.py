@@ -19,6 +19,8 @@ from keras_pleiades.training import checkpoint, load_recipe, progress
 from tests.training import tiny
 
 ROOT = pathlib.Path(__file__).parents[2]
+# XLA takes longer to compile these networks than TensorFlow to run them; the killed run has it.
+QUICK = {"jit_compile": False} if keras.backend.backend() == "tensorflow" else {}
 
 
 def child(*arguments):
@@ -90,7 +92,7 @@ def _history(unbroken):
 
 def test_interrupted_and_resumed_equals_the_unbroken_run(tmp_path, monkeypatch, capsys):
     # All that has a state of its own: averages, and the scale of a half-precision loss.
-    settings = {"ema": 0.9, "precision": "mixed_float16", "activity": 0.01, "epochs": 2}
+    settings = {"ema": 0.9, "precision": "mixed_float16", "activity": 0.01, "epochs": 2, **QUICK}
     recipe = tiny.recipe(**settings)
     recipe.data["workers"] = 2  # Keras' own would change the order
     training.train(recipe, out=tmp_path / "unbroken")
@@ -167,6 +169,8 @@ def test_command_line(tmp_path, capsys):
     path, out = tmp_path / "recipe.toml", tmp_path / "run"
     path.write_text(RECIPE)
     command = ["train", str(path), "--out", str(out), "--set", "training.epochs=1"]
+    for name in QUICK:
+        command += ["--set", f"training.{name}=false"]
     undo = tiny.disturb(2, tiny.interrupt)
     try:
         assert cli.main(command) == 130
@@ -270,8 +274,7 @@ def test_networks_with_heads_train(kind, tmp_path, monkeypatch):
                 "epochs": 8,
                 "batch_size": 4,
                 "learning_rate": 2e-2,
-                # XLA takes longer to compile this than TensorFlow to run it.
-                "jit_compile": False if keras.backend.backend() == "tensorflow" else "auto",
+                **QUICK,
             },
         }
     )
