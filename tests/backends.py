@@ -64,3 +64,38 @@ def randomize(layer, seed=0):
         positive = weight.name in ("gamma", "moving_variance")
         weight.assign(abs(value) + 0.1 if positive else value)
     return layer
+
+
+def graph(function):
+    """The function as one graph on JAX, where calling single operations compiles each of them."""
+    if keras.backend.backend() == "jax":
+        import jax
+
+        return jax.jit(function)
+    return function
+
+
+def compiled_gradient(function, x):
+    """Value and gradient of a scalar function of one tensor, as a float and a float32 array."""
+    backend = keras.backend.backend()
+    if backend == "tensorflow":
+        import tensorflow as tf
+
+        @tf.function(jit_compile=True)
+        def both(x):
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                value = function(x)
+            return value, tape.gradient(value, x)
+
+        value, gradient = both(x)
+    elif backend == "jax":
+        import jax
+
+        value, gradient = jax.jit(jax.value_and_grad(function))(x)
+    else:
+        x = x.clone().requires_grad_()
+        value = function(x)
+        value.backward()
+        value, gradient = value.detach(), x.grad
+    return float(ops.cast(value, "float32")), to_numpy(ops.cast(gradient, "float32"))
