@@ -269,12 +269,12 @@ class EventSimulator:
         by_pixel = np.lexsort((t, pixel))
         pixel, t, on = pixel[by_pixel], t[by_pixel], on[by_pixel]
         while len(t):
-            first = np.r_[True, pixel[1:] != pixel[:-1]]
-            since = np.r_[0, t[:-1]]
-            since[first] = self._last[pixel[first]]
-            early = t - since < self.model.refractory_us - 1e-6
+            same = np.zeros(len(t), bool)  # as the pixel before
+            np.equal(pixel[1:], pixel[:-1], out=same[1:])
+            early = t - np.where(same, np.roll(t, 1), self._last[pixel])
+            early = early < self.model.refractory_us - 1e-6
             # Of several in a row only the first is certain: the next may follow one left out.
-            early &= ~np.r_[False, early[:-1] & ~first[1:]]
+            early[1:] &= ~(early[:-1] & same[1:])
             if not early.any():
                 break
             pixel, t, on = pixel[~early], t[~early], on[~early]

@@ -1,0 +1,1 @@
+"""Data sets: recordings and what they show, as Keras takes them."""
