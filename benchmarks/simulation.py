@@ -70,9 +70,10 @@ def main():
         right = confusion.diagonal() / confusion.sum(axis=1)
         rows.append((variation or "none", right.mean(), *right, rate))
         took = time.perf_counter() - start
+        by_class = " ".join(f"{part:.2f}" for part in right)
         print(
             f"{variation or 'none':18} {right.mean():.3f} of {confusion.sum()} right; by class "
-            f"{' '.join(f'{part:.2f}' for part in right)}; {rate / 1e3:.0f} k events/s; {took:.0f} s",
+            f"{by_class}; {rate / 1e3:.0f} k events/s; {took:.0f} s",
             flush=True,
         )
         for label, answers in enumerate(confusion):

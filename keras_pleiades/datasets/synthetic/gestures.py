@@ -307,7 +307,7 @@ class _Body:
             capsule(image, *ends, tone, soft, shade, cloth)
 
     def _still_layer(self, idle):
-        """Trunk, head, idle arm: (2, h, w) luminance times cover, and what shines through; and where."""
+        """Trunk, head, idle arm: (2, h, w) luminance times cover, what shines through; and where."""
         p, scale, build = self.p, self.p["scale"], self.p["build"]
         size = [n + 2 * MARGIN for n in SENSOR]
         black, white = np.zeros(size, np.float32), np.ones(size, np.float32)
