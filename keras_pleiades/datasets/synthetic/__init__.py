@@ -1,5 +1,5 @@
 """Simulated tasks: recordings drawn from a seed, with labels that are exactly right."""
 
-from keras_pleiades.datasets.synthetic import gestures
+from keras_pleiades.datasets.synthetic import eyes, gestures
 
-__all__ = ["gestures"]
+__all__ = ["eyes", "gestures"]

@@ -27,19 +27,35 @@ def generator(task: str, split: str, *numbers: int) -> np.random.Generator:
 
 
 def draw(ranges: dict, rng: np.random.Generator) -> dict:
-    """Returns one value for each entry: drawn from a (low, high) pair, others as they are.
+    """Returns one value for each entry of a dictionary, drawn in its order.
 
-    Every pair takes one number from the generator and nothing else does, so that replacing a value
-    leaves the other draws of the same dictionary order-dependent but reproducible.
+    Args:
+        ranges: `(low, high)` is drawn uniformly, `(low, high, "log")` so that its logarithm is
+            uniform; anything else is the value itself.
+        rng: Gives one number for each range.
 
     Example:
-        >>> draw({"side": 1, "scale": (2.0, 2.0)}, np.random.default_rng(0))
-        {'side': 1, 'scale': 2.0}
+        >>> draw({"side": 1, "scale": (2.0, 2.0), "rate": (1, 1, "log")}, np.random.default_rng(0))
+        {'side': 1, 'scale': 2.0, 'rate': 1.0}
     """
-    return {
-        name: rng.uniform(*value) if isinstance(value, tuple) else value
-        for name, value in ranges.items()
-    }
+    return {name: _draw_one(value, rng) for name, value in ranges.items()}
+
+
+def _draw_one(value, rng):
+    if not isinstance(value, tuple):
+        return value
+    if len(value) == 3:
+        low, high, _ = value
+        return float(np.exp(rng.uniform(np.log(low), np.log(high))))
+    return rng.uniform(*value)
+
+
+def check_changes(changes: dict, *ranges: dict) -> None:
+    """Raises an error over names that none of the dictionaries of ranges has."""
+    for name in changes:
+        if not any(name in known for known in ranges):
+            known = ", ".join(name for known in ranges for name in known)
+            raise ValueError(f"{name!r} is none of the values that can be changed: {known}")
 
 
 def smooth_noise(rng: np.random.Generator, t: np.ndarray, rate: float, count: int = 1):

@@ -10,6 +10,7 @@ import numpy as np
 from keras_pleiades._checks import check_choice, check_dt
 from keras_pleiades.datasets.synthetic._arms import joints
 from keras_pleiades.datasets.synthetic._random import (
+    check_changes,
     draw,
     frame_times,
     generator,
@@ -137,7 +138,7 @@ GESTURES = (
 # Harder clips, each a change of the values above.
 VARIATIONS = {
     "noise": {"shot_hz": 3.0},
-    "flicker": {"flicker": (0.1, 0.2)},
+    "flicker": {"flicker": (0.05, 0.1)},
     "small": {"scale": 65},
     "large": {"scale": 140},
     "slow": {"freq": 0.7},
@@ -232,12 +233,7 @@ def _values(seed, split, label, variation, changes):
     if variation is not None:
         changes = {**VARIATIONS[check_choice(variation, tuple(VARIATIONS), "variation")], **changes}
     kept, fresh = {**SUBJECT, **CAMERA}, {**CLIP, **GESTURES[label]}
-    for name in changes:
-        if name not in kept and name not in fresh:
-            raise ValueError(
-                f"{name!r} is no value of a clip of {CLASSES[label]!r}. "
-                f"There are: {', '.join((*kept, *fresh))}"
-            )
+    check_changes(changes, kept, fresh)
     subject = generator("gestures", split, 0, seed // len(CLASSES))
     p = draw({name: changes.get(name, value) for name, value in kept.items()}, subject)
     p |= draw({name: changes.get(name, value) for name, value in fresh.items()}, rng)
@@ -307,7 +303,7 @@ class _Body:
             capsule(image, *ends, tone, soft, shade, cloth)
 
     def _still_layer(self, idle):
-        """Trunk, head, idle arm: (2, h, w) luminance times cover, what shines through; and where."""
+        """Trunk, head, idle arm: (2, h, w) luminance times cover, and what shines through."""
         p, scale, build = self.p, self.p["scale"], self.p["build"]
         size = [n + 2 * MARGIN for n in SENSOR]
         black, white = np.zeros(size, np.float32), np.ones(size, np.float32)
