@@ -168,7 +168,7 @@ class EyeImage:
         ball += iris * (f32(p["iris_light"]) * (1 + f32(p["iris_texture"]) * texture) - ball)
         ball += black * (f32(p["pupil_light"]) - ball)
         # Lamps mirrored by the cornea follow the eye by about half.
-        base = 0.5 * (np.asarray(pupil) + [p["x"], p["y"]])
+        base = 0.5 * (np.asarray(pupil) + np.array([p["x"], p["y"]]))
         for place, light in zip(self.glints, self.glint_light, strict=True):
             gx, gy = base + place
             wx = np.exp(-(((self.x - f32(gx)) * f32(1 / p["glint"])) ** 2))

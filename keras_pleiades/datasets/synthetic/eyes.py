@@ -88,6 +88,7 @@ GAZE = {
     "head": (0.03, 2.5, "log"),  # pixels
     "hippus": (0.0, 0.03),
     "follow": (0.2, 0.7),
+    "within": (0.65, 0.9),  # of the opening that the pupil keeps to
 }
 
 
@@ -172,7 +173,12 @@ class Eye:
         pixels_per_degree = p["ball"] * p["iris"] * np.pi / 180
         path = gaze(p, t, pixels_per_degree, rng)
         self.head = np.clip(p["head"] * smooth_noise(rng, t, 1.5, 2), -16, 16)
-        self.pupil = np.array([p["ball_x"], p["ball_y"]]) + path + self.head
+        middle = np.array([p["x"], p["y"]])
+        place = path + [p["ball_dx"], p["ball_dy"]]
+        # Nobody looks where the lids are: the path is bent back into the opening.
+        across = np.where(place[:, 1] < 0, p["upper"], p["lower"]) * p["within"]
+        beyond = np.hypot(place[:, 0] / (p["within"] * p["half_width"]), place[:, 1] / across)
+        self.pupil = middle + place / np.maximum(beyond, 1)[:, None] + self.head
         self.open = openness(p, t, rng)
         self.follow = p["follow"] * path[:, 1]
         self.size = 1 + p["hippus"] * smooth_noise(rng, t, 1.0)[:, 0]
