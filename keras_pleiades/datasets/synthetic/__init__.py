@@ -1,5 +1,5 @@
 """Simulated tasks: recordings drawn from a seed, with labels that are exactly right."""
 
-from keras_pleiades.datasets.synthetic import eyes, gestures
+from keras_pleiades.datasets.synthetic import eyes, gestures, roads
 
-__all__ = ["eyes", "gestures"]
+__all__ = ["eyes", "gestures", "roads"]

@@ -174,7 +174,7 @@ class Eye:
         path = gaze(p, t, pixels_per_degree, rng)
         self.head = np.clip(p["head"] * smooth_noise(rng, t, 1.5, 2), -16, 16)
         middle = np.array([p["x"], p["y"]])
-        place = path + [p["ball_dx"], p["ball_dy"]]
+        place = path + np.array([p["ball_dx"], p["ball_dy"]])
         # Nobody looks where the lids are: the path is bent back into the opening.
         across = np.where(place[:, 1] < 0, p["upper"], p["lower"]) * p["within"]
         beyond = np.hypot(place[:, 0] / (p["within"] * p["half_width"]), place[:, 1] / across)
