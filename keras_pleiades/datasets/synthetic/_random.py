@@ -81,7 +81,7 @@ def frame_times(t: np.ndarray, moved: np.ndarray, step: float, longest_us: float
     Example:
         >>> moved = np.array([0, 0, 0, 0, 0, 1, 1, 1, 1.0])
         >>> frame_times(np.arange(9) * 1000, moved, step=1.5, longest_us=4000)
-        array([0, 4, 5, 7, 8])
+        array([0, 4, 6, 7, 8])
     """
     # A clock that runs with time and with motion; a frame at each of its whole strokes.
     clock = np.cumsum(np.maximum(np.diff(t, prepend=t[0]) / longest_us, moved / step))

@@ -104,7 +104,8 @@ class Painter:
                 last = last[:, :rows, :columns]
                 last = last.reshape(len(last), rows // 2, 2, columns // 2, 2, 2)
                 levels.append(last.mean(axis=(2, 4)))
-            self.levels.append(levels)
+            # Light and cover apart: matrix products want each in one piece.
+            self.levels.append([np.ascontiguousarray(np.moveaxis(a, -1, 1)) for a in levels])
 
     def paint(self, image, number, phase, mirrored, left, top, right, bottom):
         """Blends a sprite into the rectangle; returns (rows, columns, cover) or None if outside.
@@ -126,7 +127,7 @@ class Painter:
             return None
         levels = self.levels[number]
         level = 0
-        while level + 1 < len(levels) and levels[level + 1].shape[1] >= bottom - top:
+        while level + 1 < len(levels) and levels[level + 1].shape[2] >= bottom - top:
             level += 1
         pictures = levels[level]
         picture = pictures[0]
@@ -135,12 +136,11 @@ class Painter:
             first, part = int(at), f32(at - int(at))
             picture = pictures[first] * (1 - part) + pictures[(first + 1) % len(pictures)] * part
         if mirrored:
-            picture = picture[:, ::-1]
-        rows, columns = picture.shape[:2]
+            picture = picture[..., ::-1]
+        rows, columns = picture.shape[1:]
         a = _means(y0, y1, top, bottom, rows)
         b = _means(x0, x1, left, right, columns)
-        light = a @ picture[..., 0] @ b.T
-        cover = a @ picture[..., 1] @ b.T
+        light, cover = a @ picture @ b.T
         view = image[y0:y1, x0:x1]
         view *= 1 - cover
         view += light
@@ -152,5 +152,9 @@ def _means(first, last, low, high, count):
     scale = count / (high - low)
     edges = ((np.arange(first, last + 1) - low) * scale).astype(np.float32)[:, None]
     # How much of each cell lies before each edge; differences are the overlaps.
-    before = np.clip(edges - np.arange(count, dtype=np.float32), 0, 1)
-    return np.diff(before, axis=0) * f32(1 / scale)
+    before = edges - np.arange(count, dtype=np.float32)
+    np.maximum(before, f32(0), out=before)
+    np.minimum(before, f32(1), out=before)
+    weights = before[1:] - before[:-1]
+    weights *= f32(1 / scale)
+    return weights

@@ -44,7 +44,7 @@ CLASSES = (
     "traffic light",
 )
 MIN_DIAGONAL = 15.0
-STEP, LONGEST_US = 1.5, 10_000  # motion and time between rendered frames
+STEP, LONGEST_US = 2.5, 10_000  # motion and time between rendered frames
 # A pair is a range to draw from; lengths in metres, speeds in metres a second.
 CAMERA = {
     "focal": (230, 300),  # pixels
@@ -189,7 +189,9 @@ class Scene:
         self.turn = sway + p["shake"] * smooth_noise(rng, seconds, 12.0, 2)
         self.turn = np.clip(self.turn, 2 - MARGIN, MARGIN - 2)
         self.along = p["speed"] * seconds
-        self.across = p["aside"] + 0.1 * smooth_noise(rng, seconds, 0.5)[:, 0]
+        # A car changes its place across the road only as it moves along.
+        drift = 0.1 * min(p["speed"] / 5, 1.0)
+        self.across = p["aside"] + drift * smooth_noise(rng, seconds, 0.5)[:, 0]
         self.ground = Ground(p, rng)
         self.distant = distant(p, SENSOR, rng)
         self.things = populate(p, rng, float(self.along[-1]))
