@@ -138,13 +138,13 @@ GESTURES = (
 # Harder clips, each a change of the values above.
 VARIATIONS = {
     "noise": {"shot_hz": 3.0},
-    "flicker": {"flicker": (0.05, 0.1)},
+    "flicker": {"flicker": (0.08, 0.14)},
     "small": {"scale": 65},
     "large": {"scale": 140},
     "slow": {"freq": 0.7},
     "fast": {"freq": 4.0},
     "thinned": {"kept": 0.1},
-    "moving background": {"background_speed": (20, 60), "background_texture": (0.15, 0.35)},
+    "moving background": {"background_speed": (10, 40), "background_texture": (0.1, 0.25)},
 }
 FLICKER_HZ = 120
 MARGIN = 12  # pixels that the body layer may sway
