@@ -144,7 +144,7 @@ VARIATIONS = {
     "slow": {"freq": 0.7},
     "fast": {"freq": 4.0},
     "thinned": {"kept": 0.1},
-    "moving background": {"background_speed": (10, 40), "background_texture": (0.1, 0.25)},
+    "moving background": {"background_speed": (15, 50), "background_texture": (0.12, 0.3)},
 }
 FLICKER_HZ = 120
 MARGIN = 12  # pixels that the body layer may sway
