@@ -1,5 +1,6 @@
 """Data sets as `keras.utils.PyDataset`, on every backend; TFDS builders are in `datasets.tfds`."""
 
+from keras_pleiades.datasets import synthetic
 from keras_pleiades.datasets.augmentations import MaskPrefix, RandomAffine, RandomFlip
 from keras_pleiades.datasets.base import EventDataset, Summary
 from keras_pleiades.datasets.cache import ArrayCache
@@ -31,5 +32,6 @@ __all__ = [
     "Summary",
     "cut",
     "split",
+    "synthetic",
     "verify_archive",
 ]
