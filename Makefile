@@ -8,17 +8,22 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 BACKENDS := tensorflow jax torch
 SOURCES := pyproject.toml constraints.txt
+# Plain NumPy: the same on every backend, so tested once.
+NUMPY := tests/events tests/synthetic keras_pleiades/events keras_pleiades/datasets/synthetic
 
-.PHONY: demo test test-tfds lint format clean $(BACKENDS:%=test-%)
+.PHONY: demo test test-numpy test-tfds lint format clean $(BACKENDS:%=test-%)
 
 demo: $(VENV)/.demo
 	KERAS_BACKEND=$${KERAS_BACKEND:-jax} $(BIN)/python examples/demo.py
 
-test: lint $(BACKENDS:%=test-%)
+test: lint test-numpy $(BACKENDS:%=test-%)
 	$(BIN)/python -m pytest tests/across_backends
 
 $(BACKENDS:%=test-%): test-%: $(VENV)/.test
-	KERAS_BACKEND=$* $(BIN)/python -m pytest --ignore=tests/across_backends
+	KERAS_BACKEND=$* $(BIN)/python -m pytest --ignore=tests/across_backends $(NUMPY:%=--ignore=%)
+
+test-numpy: $(VENV)/.test
+	KERAS_BACKEND=torch $(BIN)/python -m pytest $(NUMPY)
 
 # The TFDS builders, with Beam's direct runner. In an environment of its own: Beam wants an older protobuf.
 test-tfds: $(VENV)-tfds/.test
