@@ -106,7 +106,7 @@ class PleiadesModel(keras.Model):
     @property
     def context_frames(self) -> int:
         """Frames before the first answer: an input of T frames gives T - `context_frames`."""
-        return sum(layer.context_frames for layer in self.temporal_layers)
+        return sum(layer.context_frames for layer in self.temporal_layers())
 
     def resample(self, dt: int) -> Self:
         """Return a new model for another bin size, with the same weights.
@@ -262,7 +262,7 @@ class PleiadesModel(keras.Model):
                 "online inference starts."
             )
 
-    @property
     def temporal_layers(self) -> list[BaseTemporalConv]:
-        """The layers that look back in time, in the order of the graph."""
+        """Return the layers that look back in time, in the order of the graph."""
+        # Not a property: Keras would save the layers under its name.
         return [layer for layer in self._flatten_layers() if isinstance(layer, BaseTemporalConv)]

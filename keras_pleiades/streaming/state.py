@@ -46,7 +46,7 @@ def state_spec(
         raise ValueError(f"`batch_size` must be at least 1. Received: batch_size={batch_size!r}")
     order = check_memory(memory, order)
     spec = {}
-    for layer, input_shape in zip(model.temporal_layers, _layer_shapes(model, shape), strict=True):
+    for layer, input_shape in zip(model.temporal_layers(), _layer_shapes(model, shape), strict=True):
         if layer.context_frames:
             *size, channels = input_shape[2:]
             # Projections add up over the whole window: too much for 16 bits.
@@ -144,4 +144,4 @@ def _layer_shapes(model, shape) -> list[tuple]:
             f"The network takes frames of any size: input_shape={model.input_shape[1:]}. Say "
             "which will come: `shape=(height, width)`."
         )
-    return [layer.get_build_config()["input_shape"] for layer in model.temporal_layers]
+    return [layer.get_build_config()["input_shape"] for layer in model.temporal_layers()]

@@ -59,7 +59,7 @@ def advance(model, context: type, frames, state: dict):
         outputs = model.call(frames, training=False)
     new = frames.shape[1]
     # Small numbers for ever: rings stand the same after as many frames as all their sizes divide.
-    cycle = math.lcm(*(layer.context_frames or 1 for layer in model.temporal_layers))
+    cycle = math.lcm(*(layer.context_frames or 1 for layer in model.temporal_layers()))
     count = ops.mod(state[COUNT] + new, cycle)
     seen = ops.minimum(state[SEEN] + new, model.context_frames + 1)
     return outputs, {**carried.updated, COUNT: count, SEEN: seen}
