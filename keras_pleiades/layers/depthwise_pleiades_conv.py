@@ -3,6 +3,7 @@
 import keras
 from keras import ops
 
+from keras_pleiades.layers import xla_kernels
 from keras_pleiades.layers.base_temporal_conv import BaseTemporalConv
 from keras_pleiades.layers.time_blocks import from_blocks, to_blocks
 
@@ -60,12 +61,9 @@ class DepthwisePleiadesConv(BaseTemporalConv):
             projected = ops.einsum("bgshwc,nsj->bgjhwnc", blocks, self._operator(block))
             outputs = ops.einsum("bgjhwnc,nc->bgjhwc", projected, gamma)
         else:
-            # Kernel first is the least work and the least memory for every depthwise layer. XLA
-            # makes one loop of a sum of shifted frames, many times faster than its grouped
-            # convolution; torch has a good one of its own.
+            # Kernel first is the least work and the least memory for every depthwise layer.
             kernel = self.taps()
             if keras.backend.backend() == "torch":
                 return self._convolve(inputs, kernel[:, None])
-            last = self.bins - 1
-            return sum(inputs[:, i : (i - last) or None] * kernel[i] for i in range(self.bins))
+            return xla_kernels.depthwise_temporal_conv(inputs, kernel)
         return from_blocks(outputs, total)

@@ -46,7 +46,9 @@ def state_spec(
         raise ValueError(f"`batch_size` must be at least 1. Received: batch_size={batch_size!r}")
     order = check_memory(memory, order)
     spec = {}
-    for layer, input_shape in zip(model.temporal_layers(), _layer_shapes(model, shape), strict=True):
+    for layer, input_shape in zip(
+        model.temporal_layers(), _layer_shapes(model, shape), strict=True
+    ):
         if layer.context_frames:
             *size, channels = input_shape[2:]
             # Projections add up over the whole window: too much for 16 bits.
