@@ -134,6 +134,31 @@ def save(path: pathlib.Path, rows: list[dict], limits: dict) -> None:
     temporary.replace(path)
 
 
+def plot(path: pathlib.Path, rows: list[dict]) -> None:
+    """Draw the times of each case, ours beside the authors', and the matrix product's."""
+    import matplotlib
+
+    matplotlib.use("agg")
+    from matplotlib import pyplot as plt
+
+    cases = list(dict.fromkeys(tuple(row[key] for key in SIZES[:4]) for row in rows))
+    figure, axes = plt.subplots(1, len(cases), figsize=(3 * len(cases), 3.2), squeeze=False)
+    for axis, case in zip(axes[0], cases, strict=True):
+        found = [row for row in rows if tuple(row[key] for key in SIZES[:4]) == case]
+        axis.barh([row["subject"] for row in found], [row["best_s"] for row in found])
+        least = [row["best_s"] / row["sgemm_ratio"] for row in found if "sgemm_ratio" in row]
+        if least:
+            axis.axvline(least[0], color="k", linestyle=":", label="matrix product")
+            axis.legend(fontsize=7)
+        network, what, batch, frames = case
+        axis.set_title(f"{network}, {what}\n{batch} x {frames} frames", fontsize=9)
+        axis.set_xlabel("seconds", fontsize=8)
+        axis.tick_params(labelsize=7)
+        axis.invert_yaxis()
+    figure.tight_layout()
+    figure.savefig(path, dpi=120)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--reference", help="a clone of Brainchip-Inc/TENNs-Pleiades")
@@ -141,7 +166,9 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", help="networks to measure; all by default")
     parser.add_argument("--skip-parts", action="store_true", help="leave out norm and orders")
     parser.add_argument("--repeats", type=int, default=7)
-    parser.add_argument("--out", type=pathlib.Path, help="a CSV file for the results")
+    parser.add_argument(
+        "--out", type=pathlib.Path, help="CSV for the results; a plot goes beside it"
+    )
     arguments = parser.parse_args()
     limits = machine.limits()
     print(machine.describe())
@@ -154,6 +181,7 @@ def main() -> None:
         parts(arguments)
     if arguments.out:
         save(arguments.out, rows, limits)
+        plot(arguments.out.with_suffix(".png"), rows)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ import numpy as np
 from keras import ops
 
 from keras_pleiades._checks import check_dt
+from keras_pleiades._patience import says_why
 from keras_pleiades.basis import count_bins
 from keras_pleiades.events import to_frames
 from keras_pleiades.layers.base_temporal_conv import BaseTemporalConv
@@ -94,6 +95,26 @@ class PleiadesModel(keras.Model):
         if jit_compile == "auto" and not kwargs.get("run_eagerly"):
             jit_compile = self._compiles_by_default()
         super().compile(*args, jit_compile=jit_compile, **kwargs)
+
+    def make_train_function(self, force: bool = False):
+        """Make the function of a training step; its first call says why it takes long."""
+        return self._make("train_function", super().make_train_function, force)
+
+    def make_test_function(self, force: bool = False):
+        """Make the function of an evaluation step; its first call says why it takes long."""
+        return self._make("test_function", super().make_test_function, force)
+
+    def make_predict_function(self, force: bool = False):
+        """Make the function of a prediction; its first call says why it takes long."""
+        return self._make("predict_function", super().make_predict_function, force)
+
+    def _make(self, name: str, make, force: bool):
+        before = getattr(self, name)
+        function = make(force)
+        if getattr(self, name) is not before and self.jit_compile:
+            function = says_why(getattr(self, name), f"{self.name}: XLA compiles {name}")
+            setattr(self, name, function)
+        return function
 
     def _compiles_by_default(self) -> bool:
         return keras.backend.backend() != "torch"

@@ -7,6 +7,7 @@ import weakref
 import keras
 from keras import ops
 
+from keras_pleiades._patience import says_why
 from keras_pleiades.layers.carried_context import CarriedContext
 from keras_pleiades.streaming.state import COUNT, SEEN
 
@@ -47,8 +48,8 @@ def compiled_step(model, donate: bool = False, context: type = CarriedContext):
     if (donate, context) not in cache:
         compile_step = {"jax": _jax_step, "tensorflow": _tensorflow_step, "torch": _torch_step}
         # Weak: what is kept for a network must not keep the network.
-        compile_step = compile_step[keras.backend.backend()]
-        cache[donate, context] = compile_step(weakref.ref(model), context, donate)
+        compiled = compile_step[keras.backend.backend()](weakref.ref(model), context, donate)
+        cache[donate, context] = says_why(compiled, f"{model.name}: compiling the online step")
     return cache[donate, context]
 
 

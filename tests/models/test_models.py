@@ -210,3 +210,17 @@ def test_blocks_read_frames_as_needed(tmp_path):
         model.predict_clip(x, 0)
     with pytest.raises(ValueError, match="Received: 10 frames"):
         model.predict_clip(x[:, :10])
+
+
+def test_a_long_first_call_says_why(caplog, monkeypatch):
+    monkeypatch.setattr("keras_pleiades._patience.PATIENCE_S", 0.0)
+    model = kp.models.PleiadesClassifier(2, [(4, 4, False)], input_shape=(None, 4, 4, 2))
+    frames = np.zeros((1, 12, 4, 4, 2), "float32")
+    for _ in range(2):
+        model.predict(frames, verbose=0)
+    said = [record.message for record in caplog.records if "XLA compiles" in record.message]
+    assert len(said) == (0 if keras.backend.backend() == "torch" else 1)
+    model.compile("sgd", "mse")
+    model.train_on_batch(frames, np.zeros((1, 3, 2), "float32"))
+    said = [record.message for record in caplog.records if "train_function" in record.message]
+    assert len(said) == (0 if keras.backend.backend() == "torch" else 1)
