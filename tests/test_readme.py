@@ -1,4 +1,4 @@
-"""Every Python block of the README runs, and the table printed there is the one printed now."""
+"""Every Python block of README and guides runs; the table printed there is the one printed now."""
 
 import pathlib
 import re
@@ -7,8 +7,11 @@ import pytest
 
 import keras_pleiades as kp
 
-README = pathlib.Path(__file__).parents[1].joinpath("README.md").read_text()
-BLOCKS = re.findall(r"(?:<!-- needs a file: (\S+) -->\n)?```python\n(.*?)```", README, re.DOTALL)
+ROOT = pathlib.Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text()
+GUIDES = [(ROOT / "docs" / name).read_text() for name in ("streaming.md", "training.md")]
+BLOCK = re.compile(r"(?:<!-- needs a file: (\S+) -->\n)?```python\n(.*?)```", re.DOTALL)
+BLOCKS = [block for text in (README, *GUIDES) for block in BLOCK.findall(text)]
 
 
 @pytest.mark.parametrize(("needs", "code"), BLOCKS, ids=lambda text: None)
@@ -25,4 +28,4 @@ def test_plan_is_printed_as_shown():
 
 
 def test_there_are_blocks():
-    assert len(BLOCKS) == 4
+    assert len(BLOCKS) == 7
