@@ -82,9 +82,12 @@ def _tensorflow_step(model, context, donate):
     import tensorflow as tf
 
     del donate  # TensorFlow has no way to say it
-    return tf.function(
-        lambda frames, state: advance(model(), context, frames, state), jit_compile=True
-    )
+
+    @tf.function(jit_compile=True, autograph=False)
+    def run(frames, state):
+        return advance(model(), context, frames, state)
+
+    return run
 
 
 def _torch_step(model, context, donate):
