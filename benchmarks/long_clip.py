@@ -33,7 +33,7 @@ def main() -> None:
     print(f"{keras.backend.backend()}: {arguments.frames} frames, {frames.nbytes / 2**20:.0f} MB")
     print(f"  predict_clip {took:.1f} s, peak memory of the process {peak:.0f} MB, frames included")
     print(
-        f"  whole clip of 400 frames: largest difference {difference:.1e} of {abs(whole).max():.1f}"
+        f"  the first 400 as a whole: difference {difference:.1e} of {abs(whole).max():.1f}"
     )
 
 
