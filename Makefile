@@ -16,7 +16,9 @@ NUMPY := tests/events tests/synthetic keras_pleiades/events keras_pleiades/datas
 demo: $(VENV)/.demo
 	KERAS_BACKEND=$${KERAS_BACKEND:-jax} $(BIN)/python examples/demo.py
 
-test: lint test-numpy $(BACKENDS:%=test-%)
+# TensorFlow and JAX spend most of their time in XLA's compiler, one core each: side by side.
+test: lint test-numpy test-torch
+	$(MAKE) --no-print-directory -j2 --output-sync=target test-tensorflow test-jax
 	$(BIN)/python -m pytest tests/across_backends
 
 $(BACKENDS:%=test-%): test-%: $(VENV)/.test
