@@ -32,9 +32,7 @@ def main() -> None:
     difference = abs(answers[:, : whole.shape[1]] - whole).max()
     print(f"{keras.backend.backend()}: {arguments.frames} frames, {frames.nbytes / 2**20:.0f} MB")
     print(f"  predict_clip {took:.1f} s, peak memory of the process {peak:.0f} MB, frames included")
-    print(
-        f"  the first 400 as a whole: difference {difference:.1e} of {abs(whole).max():.1f}"
-    )
+    print(f"  the first 400 as a whole: difference {difference:.1e} of {abs(whole).max():.1f}")
 
 
 if __name__ == "__main__":

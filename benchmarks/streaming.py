@@ -57,6 +57,7 @@ def main() -> None:
     before = peak_megabytes()
     for i in range(10):
         stream(frames[None, i : i + 1])
+    used = peak_megabytes() - before
     sgemm = multiply_adds(model) / machine.limits()["multiply_adds"]
     print(f"{arguments.network} on {keras.backend.backend()}, {machine.describe()}")
     for name, times in (("binning", binning), ("model", answering), ("decoding", decoding)):
@@ -65,7 +66,7 @@ def main() -> None:
     best, p50 = min(answering), float(np.median(answering))
     times = f"best is {best / sgemm:.1f} times, p50 {p50 / sgemm:.1f} times that"
     print(f"  sgemm time of a frame {1e3 * sgemm:.3f} ms: {times}")
-    print(f"  state {stream.state_bytes:,} bytes; a step adds {peak_megabytes() - before:.1f} MB")
+    print(f"  state {stream.state_bytes:,} bytes; a step adds {used:.1f} MB")
     if arguments.reference and arguments.network == "gesture":
         row = worker("authors", arguments.reference, "forward", "--frames", "46")[0]
         took = row["best"]
