@@ -9,6 +9,7 @@ import numpy as np
 
 from keras_pleiades._checks import check_choice, check_dt
 from keras_pleiades.datasets.base import EventDataset
+from keras_pleiades.datasets.class_names import GESTURES
 from keras_pleiades.datasets.clips import Clip
 from keras_pleiades.datasets.files import DatasetNotFoundError, check_count, missing
 from keras_pleiades.datasets.frame_spec import FrameSpec
@@ -62,18 +63,7 @@ class DVS128Gesture(EventDataset):
         ```
     """
 
-    class_names = (
-        "hand clapping",
-        "right hand wave",
-        "left hand wave",
-        "right arm clockwise",
-        "right arm counter-clockwise",
-        "left arm clockwise",
-        "left arm counter-clockwise",
-        "arm roll",
-        "air drums",
-        "air guitar",
-    )
+    class_names = GESTURES
     # Classes that become others when left and right are exchanged: hands, and senses of turning.
     MIRRORED: ClassVar[dict[int, int]] = {1: 2, 2: 1, 3: 6, 6: 3, 4: 5, 5: 4}
 

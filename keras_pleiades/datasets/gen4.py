@@ -9,6 +9,7 @@ import numpy as np
 from keras_pleiades._checks import check_choice
 from keras_pleiades.datasets.base import EventDataset
 from keras_pleiades.datasets.boxes import bin_of, box_target
+from keras_pleiades.datasets.class_names import ROAD_USERS
 from keras_pleiades.datasets.clips import Clip, cut
 from keras_pleiades.datasets.files import DatasetNotFoundError, missing
 from keras_pleiades.datasets.frame_spec import FrameSpec
@@ -17,15 +18,6 @@ from keras_pleiades.models import PleiadesModel
 
 URL = "https://www.prophesee.ai/2020/11/24/automotive-megapixel-event-based-dataset/"
 SENSOR = (720, 1280)
-CLASSES = (
-    "pedestrian",
-    "two wheeler",
-    "car",
-    "truck",
-    "bus",
-    "traffic sign",
-    "traffic light",
-)
 BOXES_END = "_bbox.npy"
 RECORDING_ENDS = ("_td.dat", "_td.h5", "_td.dat.h5", "_td.hdf5", ".h5", ".dat")
 MIN_DIAGONAL = 60.0
@@ -192,18 +184,18 @@ def class_map(
         ('pedestrian, two wheeler', 'car')
     """
     if classes is None:
-        classes = CLASSES
+        classes = ROAD_USERS
     if not isinstance(classes, Mapping):
         for name in classes:
-            check_choice(name, CLASSES, "classes")
-        classes = {CLASSES.index(name): number for number, name in enumerate(classes)}
+            check_choice(name, ROAD_USERS, "classes")
+        classes = {ROAD_USERS.index(name): number for number, name in enumerate(classes)}
     if sorted(set(classes.values())) != list(range(len(set(classes.values())))):
         raise ValueError(
             f"`classes` must map to 0, 1, 2 and so on without gaps. Received: {dict(classes)}"
         )
     names = {}
     for old, new in classes.items():
-        name = CLASSES[old] if 0 <= old < len(CLASSES) else str(old)
+        name = ROAD_USERS[old] if 0 <= old < len(ROAD_USERS) else str(old)
         names[new] = f"{names[new]}, {name}" if new in names else name
     return dict(classes), tuple(names[number] for number in sorted(names))
 

@@ -12,6 +12,7 @@ The ranges below cover what the real sessions of 3ET+ at hand show: event rates,
 import numpy as np
 
 from keras_pleiades._checks import check_dt
+from keras_pleiades.datasets.synthetic._camera import pixel_model
 from keras_pleiades.datasets.synthetic._eye_image import EyeImage
 from keras_pleiades.datasets.synthetic._gaze import gaze, openness
 from keras_pleiades.datasets.synthetic._random import (
@@ -23,7 +24,7 @@ from keras_pleiades.datasets.synthetic._random import (
 )
 from keras_pleiades.events.augment import Labels
 from keras_pleiades.events.dtype import EVENT_DTYPE
-from keras_pleiades.events.pixel_model import EventSimulator, PixelModel
+from keras_pleiades.events.pixel_model import EventSimulator
 
 SENSOR = (480, 640)
 LABEL_US = 10_000
@@ -119,15 +120,7 @@ def clip(
     p, rng = _values(seed, split, changes)
     t = np.linspace(0, duration_us - 1, max(2, duration_us // 1000 + 1))
     eye = Eye(p, t * 1e-6, rng)
-    model = PixelModel(
-        on_threshold=p["threshold"] * p["balance"],
-        off_threshold=p["threshold"] / p["balance"],
-        mismatch=p["mismatch"],
-        refractory_us=p["refractory_us"],
-        cutoff_hz=p["cutoff_hz"],
-        random_start=True,
-    )
-    camera = EventSimulator(DRAWN, model, rng)
+    camera = EventSimulator(DRAWN, pixel_model(p), rng)
     parts = [np.empty(0, EVENT_DTYPE)]
     for index in frame_times(t, eye.moved, 1.0, LABEL_US):
         parts.append(camera(eye.image(index), t[index]))

@@ -8,7 +8,9 @@ judge (`python -m benchmarks.simulation` measures it again): hands further from 
 import numpy as np
 
 from keras_pleiades._checks import check_choice, check_dt
+from keras_pleiades.datasets.class_names import GESTURES as CLASSES
 from keras_pleiades.datasets.synthetic._arms import joints
+from keras_pleiades.datasets.synthetic._camera import pixel_model
 from keras_pleiades.datasets.synthetic._random import (
     check_changes,
     draw,
@@ -19,21 +21,9 @@ from keras_pleiades.datasets.synthetic._random import (
 from keras_pleiades.datasets.synthetic._shapes import Cloth, capsule, shifted
 from keras_pleiades.events.augment import Labels
 from keras_pleiades.events.dtype import EVENT_DTYPE
-from keras_pleiades.events.pixel_model import EventSimulator, PixelModel
+from keras_pleiades.events.pixel_model import EventSimulator
 
 SENSOR = (128, 128)
-CLASSES = (
-    "hand clapping",
-    "right hand wave",
-    "left hand wave",
-    "right arm clockwise",
-    "right arm counter-clockwise",
-    "left arm clockwise",
-    "left arm counter-clockwise",
-    "arm roll",
-    "air drums",
-    "air guitar",
-)
 # A pair is a range to draw from. What a subject keeps through all gestures:
 SUBJECT = {
     "scale": (85, 115),  # pixels a metre
@@ -191,17 +181,8 @@ def clip(
     body = _Body(label, p, fine * 1e-6, rng)
     longest = 1e6 / FLICKER_HZ / 6 if p["flicker"] else LONGEST_US
     chosen = frame_times(fine, body.moved, STEP, longest)
-    model = PixelModel(
-        on_threshold=p["threshold"] * p["balance"],
-        off_threshold=p["threshold"] / p["balance"],
-        mismatch=p["mismatch"],
-        refractory_us=p["refractory_us"],
-        cutoff_hz=p["cutoff_hz"],
-        shot_hz=p["shot_hz"],
-        hot_pixels=int(p["hot_pixels"]),
-        random_start=True,
-    )
-    camera = EventSimulator(SENSOR, model, rng)
+    noise = {"shot_hz": p["shot_hz"], "hot_pixels": int(p["hot_pixels"])}
+    camera = EventSimulator(SENSOR, pixel_model(p, **noise), rng)
     parts = [np.empty(0, EVENT_DTYPE)]
     for index in chosen:
         image = body.image(index)

@@ -12,7 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from keras_pleiades._checks import check_dt
+from keras_pleiades.datasets.class_names import ROAD_USERS
 from keras_pleiades.datasets.synthetic import _sprites as sprites
+from keras_pleiades.datasets.synthetic._camera import pixel_model
 from keras_pleiades.datasets.synthetic._random import (
     check_changes,
     draw,
@@ -31,18 +33,10 @@ from keras_pleiades.datasets.synthetic._road_image import (
 from keras_pleiades.datasets.synthetic._shapes import shifted
 from keras_pleiades.events.augment import Labels
 from keras_pleiades.events.dtype import EVENT_DTYPE
-from keras_pleiades.events.pixel_model import EventSimulator, PixelModel
+from keras_pleiades.events.pixel_model import EventSimulator
 
 SENSOR = (180, 320)
-CLASSES = (
-    "pedestrian",
-    "two wheeler",
-    "car",
-    "truck",
-    "bus",
-    "traffic sign",
-    "traffic light",
-)
+CLASSES = ROAD_USERS
 MIN_DIAGONAL = 15.0
 STEP, LONGEST_US = 2.5, 10_000  # motion and time between rendered frames
 # A pair is a range to draw from; lengths in metres, speeds in metres a second.
@@ -145,17 +139,8 @@ def clip(
     # At the last fine time before each label's: the bin that it closes ends there.
     at = np.searchsorted(t, np.arange(label_us, duration_us + 1, label_us)) - 1
     times = {int(index): label_us * (k + 1) for k, index in enumerate(at)}
-    model = PixelModel(
-        on_threshold=p["threshold"] * p["balance"],
-        off_threshold=p["threshold"] / p["balance"],
-        mismatch=p["mismatch"],
-        refractory_us=p["refractory_us"],
-        cutoff_hz=p["cutoff_hz"],
-        shot_hz=p["shot_hz"],
-        hot_pixels=int(p["hot_pixels"]),
-        random_start=True,
-    )
-    camera = EventSimulator(SENSOR, model, scene.rng)
+    noise = {"shot_hz": p["shot_hz"], "hot_pixels": int(p["hot_pixels"])}
+    camera = EventSimulator(SENSOR, pixel_model(p, **noise), scene.rng)
     parts, boxes, boxes_t, classes = [np.empty(0, EVENT_DTYPE)], [], [], []
     for index in np.union1d(frame_times(t, scene.moved, STEP, LONGEST_US), at):
         image, seen = scene.image(index, with_boxes=index in times)
