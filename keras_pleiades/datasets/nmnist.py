@@ -33,7 +33,7 @@ class NMNIST(EventDataset):
     Args:
         source: A folder or a zip file with `Train/DIGIT/NUMBER.bin` (`Test` likewise), or with
             `NUMBER.bin` and `labels.txt`.
-        subset: "train" or "test"; None for a source that is not divided.
+        subset: "train" or "test"; "all" (or None) for a source that is not divided.
         model: The network, or the next four: see `DVS128Gesture`.
         dt: Length of a frame in microseconds.
         shape: (height, width) of the frames; (34, 34) by default.
@@ -74,7 +74,8 @@ class NMNIST(EventDataset):
         partial: bool = False,
         **kwargs,
     ):
-        check_choice(subset, ("train", "test", None), "subset")
+        check_choice(subset, ("train", "test", "all", None), "subset")
+        subset = None if subset == "all" else subset
         spec = FrameSpec.of(SENSOR, model, dt, shape, method, context_frames)
         frames = max(check_dt(duration_us, "duration_us") // spec.dt, 1)
         source = pathlib.Path(source)

@@ -22,6 +22,7 @@ class ClassifierTask:
     def reset(self):
         """Forget all batches."""
         self._right, self._filtered, self._weight = [], [], []
+        self._clips = []
 
     def update(self, y_true, outputs, weight):
         """Add a batch: classes, logits `(batch, time, classes)`, weights `(batch, time)`."""
@@ -30,15 +31,20 @@ class ClassifierTask:
         self._right.append((outputs.argmax(-1) == labels).ravel())
         self._filtered.append((majority == labels).ravel())
         self._weight.append(weight.ravel())
+        # The mode of a clip's decisions against the label of its last frame: one answer a clip.
+        votes = keras.utils.to_categorical(outputs.argmax(-1), outputs.shape[-1])
+        answer = (votes * weight[..., None]).sum(axis=1).argmax(-1)
+        self._clips.append((answer == labels[:, -1])[weight.any(axis=1)])
 
     def result(self) -> dict[str, float]:
-        """Return accuracies over all frames that have a weight."""
+        """Return accuracies over all frames that have a weight, and over clips."""
         weight = np.concatenate(self._weight)
         parts = {"accuracy": self._right, "filtered_accuracy": self._filtered}
-        return {
+        scores = {
             name: float(np.average(np.concatenate(part), weights=weight))
             for name, part in parts.items()
         }
+        return {**scores, "clip_accuracy": float(np.concatenate(self._clips).mean())}
 
 
 class TrackerTask:
