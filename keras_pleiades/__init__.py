@@ -17,6 +17,7 @@ from keras_pleiades import (
     training,
     zoo,
 )
+from keras_pleiades._memory import keep_freed_memory
 from keras_pleiades._version import __version__
 
 __all__ = [
@@ -37,3 +38,5 @@ __all__ = [
     "training",
     "zoo",
 ]
+
+keep_freed_memory()  # early: malloc gives threads that are already running what it gave them

@@ -18,7 +18,7 @@ except ImportError:
 
 # Events are binned so many at a time: what is computed for each then stays in the cache (measured:
 # twice the speed of a million at a time), and memory beside the frames stays small.
-PIECE = 1 << 15
+PIECE = 1 << 16
 # float32 counts exactly up to here; no more events than this are added one by one to a cell.
 EXACT = 1 << 24
 MAX_BYTES = 1 << 35

@@ -144,14 +144,14 @@ def _fastest(costs: Plan, channels: int, filters: int) -> str:
     """Return the order measured to be fastest for layers like this one.
 
     Multiply-adds alone do not tell: kernel first is one call of a fast primitive, the others pass
-    an intermediate through memory. On torch and TensorFlow they win only where the layer narrows
-    sixteenfold; on JAX the count decides as long as the intermediate is small.
+    an intermediate through memory. On torch and TensorFlow that was never faster; on JAX the
+    count decides as long as the intermediate is small (`python -m benchmarks.orders`).
     """
+    if keras.backend.backend() != "jax":
+        return "kernel_first"
     candidates = {order.name: order for order in costs.orders}
     if filters * 16 <= channels:
         return "coefficients_first"
-    if keras.backend.backend() != "jax":
-        return "kernel_first"
     if filters * 4 > channels:
         del candidates["coefficients_first"]
     small = [o for o in candidates.values() if o.memory < _FITS_CACHE]

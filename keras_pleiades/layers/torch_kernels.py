@@ -6,6 +6,7 @@ tensor of each of its ten steps. Only the torch backend comes here.
 """
 
 import functools
+import math
 
 # Pixels of a slice of rows in the temporal convolution: its gradient then works in the cache.
 _SLICE = 256
@@ -69,27 +70,37 @@ def _normalize(x, gamma, beta, groups, epsilon, relu):
     """
     import torch
 
-    channels = x.shape[-1]
-    size = max(1, _CACHED // (x.shape[1] * channels))
+    frames, pixels, channels = x.shape
+    # Neighbouring pixels side by side: torch's inner loops are as long as the last axis.
+    beside = math.gcd(pixels, max(1, 64 // channels))
     y = torch.empty_like(x)
+    size = max(1, _CACHED // (pixels * channels))
+    parts = (z.reshape(frames, -1, beside * channels).split(size) for z in (x, y))
     means, scales = [], []
-    for part, out in zip(x.split(size), y.split(size), strict=True):
-        pixel = part[:, :1]
-        centered = part - pixel
-        mean = centered.mean(1)  # (frames, c)
-        variance = (centered.square_().mean(1) - mean.square()).clamp_(min=0)
-        mean = (mean + pixel[:, 0]).reshape(-1, groups, channels // groups)
+    for part, out in zip(*parts, strict=True):
+        pixel = part[:, 0, :channels]
+        centered = part - pixel.repeat(1, beside)[:, None]
+        mean = _mean_of_pixels(centered, channels)  # (frames, c)
+        variance = (_mean_of_pixels(centered.square_(), channels) - mean.square()).clamp_(min=0)
+        mean = (mean + pixel).reshape(-1, groups, channels // groups)
         group_mean = mean.mean(-1, keepdim=True)
         variance = variance.reshape(mean.shape) + (mean - group_mean).square_()
         scale = (variance.mean(-1, keepdim=True) + epsilon).rsqrt_()
         means.append(group_mean[..., 0])
         scales.append(scale[..., 0])
-        scale = (scale * gamma.reshape(mean.shape[1:])).reshape(-1, 1, channels)
-        torch.sub(part, group_mean.expand_as(mean).reshape(-1, 1, channels), out=out)
-        torch.addcmul(beta, out, scale, out=out)
+        scale = scale * gamma.reshape(mean.shape[1:])
+        shift = beta.reshape(mean.shape[1:]) - group_mean * scale
+        scale, shift = (
+            z.reshape(-1, channels).repeat(1, beside)[:, None] for z in (scale, shift)
+        )
+        torch.addcmul(shift, part, scale, out=out)
         if relu:
             out.clamp_(min=0)
     return y, torch.cat(means), torch.cat(scales)
+
+
+def _mean_of_pixels(x, channels):
+    return x.mean(1).reshape(len(x), -1, channels).mean(1)
 
 
 @functools.cache
