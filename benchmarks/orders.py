@@ -51,7 +51,9 @@ def main() -> None:
 def _model(order, filters, x):
     """Return a model of one layer, as a function of a batch."""
     inputs = keras.Input(x.shape[1:])
-    return keras.Model(inputs, kp.layers.PleiadesConv(filters, order=order)(inputs)).predict_on_batch
+    return keras.Model(
+        inputs, kp.layers.PleiadesConv(filters, order=order)(inputs)
+    ).predict_on_batch
 
 
 if __name__ == "__main__":

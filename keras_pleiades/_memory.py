@@ -34,4 +34,4 @@ def keep_freed_memory() -> bool:
         (TOP_PAD, 2**26),
         (ARENA_MAX, 1),  # XLA allocates in threads of its own, whose arenas have small heaps
     )
-    return all([mallopt(name, value) for name, value in settings])
+    return all(mallopt(name, value) for name, value in settings)

@@ -13,6 +13,12 @@ from keras_pleiades.datasets.frame_spec import FrameSpec
 from keras_pleiades.datasets.gen4 import Gen4
 from keras_pleiades.datasets.kitti import Kitti
 from keras_pleiades.datasets.nmnist import NMNIST
+from keras_pleiades.datasets.simulated import (
+    SyntheticDataset,
+    SyntheticEyes,
+    SyntheticGestures,
+    SyntheticRoads,
+)
 
 __all__ = [
     "NMNIST",
@@ -30,6 +36,10 @@ __all__ = [
     "RandomFlip",
     "RecordingFolder",
     "Summary",
+    "SyntheticDataset",
+    "SyntheticEyes",
+    "SyntheticGestures",
+    "SyntheticRoads",
     "cut",
     "split",
     "synthetic",

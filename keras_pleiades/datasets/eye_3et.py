@@ -8,10 +8,10 @@ import numpy as np
 
 from keras_pleiades._checks import check_choice
 from keras_pleiades.datasets.base import EventDataset
-from keras_pleiades.datasets.boxes import bin_of
 from keras_pleiades.datasets.clips import Clip, cut
 from keras_pleiades.datasets.files import DatasetNotFoundError, check_count, missing
 from keras_pleiades.datasets.frame_spec import FrameSpec
+from keras_pleiades.datasets.points import point_target
 from keras_pleiades.events.labels import Labels
 from keras_pleiades.models import PleiadesModel
 
@@ -120,22 +120,8 @@ class EyeTracking3ET(EventDataset):
 
     def target(self, clip: Clip, labels: Labels) -> tuple[np.ndarray, np.ndarray]:
         """Returns x, y, closed of each frame, and the frames' weights."""
-        dt, t = self.spec.dt, labels.points_t
-        ends = clip.start_us + dt * np.arange(1, clip.frames + 1)
-        points = np.stack([np.interp(ends, t, column) for column in labels.points.T], axis=1)
-        weight = ends <= t[-1]
-        if self.rows == "20hz":
-            at = bin_of(t[::CHALLENGE_STEP], clip.start_us, dt)
-            inside = (at >= 0) & (at < clip.frames)
-            points[at[inside]] = labels.points[::CHALLENGE_STEP][inside]
-            weight = np.isin(np.arange(clip.frames), at)
-        closed = np.isnan(points).any(axis=1)
-        weight = weight & ~closed
-        weight[: clip.counted_from] = False
-        scale = self.spec.shape[1] / SENSOR[1], self.spec.shape[0] / SENSOR[0]
-        points = np.where(closed[:, None], 0, points) * scale
-        target = np.concatenate([points, closed[:, None]], axis=1)
-        return target.astype(np.float32), weight.astype(np.float32)
+        rows = slice(None, None, CHALLENGE_STEP) if self.rows == "20hz" else None
+        return point_target(labels, clip, self.spec, SENSOR, rows)
 
 
 def find(

@@ -90,9 +90,7 @@ def _normalize(x, gamma, beta, groups, epsilon, relu):
         scales.append(scale[..., 0])
         scale = scale * gamma.reshape(mean.shape[1:])
         shift = beta.reshape(mean.shape[1:]) - group_mean * scale
-        scale, shift = (
-            z.reshape(-1, channels).repeat(1, beside)[:, None] for z in (scale, shift)
-        )
+        scale, shift = (z.reshape(-1, channels).repeat(1, beside)[:, None] for z in (scale, shift))
         torch.addcmul(shift, part, scale, out=out)
         if relu:
             out.clamp_(min=0)

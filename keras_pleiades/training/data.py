@@ -39,6 +39,12 @@ DATASETS = {
     "gen4": Source(f"{_HERE}:Gen4", test={"split": "val"}),
     "kitti": Source(f"{_HERE}:Kitti", test={"split": "val"}),
     "nmnist": Source(f"{_HERE}:NMNIST", {"subset": "train"}, {"subset": "test"}),
+    **{
+        f"synthetic_{task.lower()}": Source(
+            f"{_HERE}:Synthetic{task}", test={"split": "validation"}, needs_folder=False
+        )
+        for task in ("Gestures", "Eyes", "Roads")
+    },
 }
 
 

@@ -116,15 +116,23 @@ def generate(
 
 
 def load(path: str | os.PathLike) -> Recording:
-    """Returns a recording that `generate` has written."""
-    names = [field.name for field in fields(Labels)]
+    """Returns a recording that `generate` has written; see there for an example."""
     with np.load(path, allow_pickle=False) as parts:
-        packed = parts["events"]
-        labels = {name: parts[name] for name in names if name in parts}
         sensor = tuple(int(size) for size in parts[SENSOR])
+        return Recording(parts["events"].astype(EVENT_DTYPE), _labels(parts), sensor)
+
+
+def load_labels(path: str | os.PathLike) -> Labels:
+    """Returns the labels alone, without unpacking the events."""
+    with np.load(path, allow_pickle=False) as parts:
+        return _labels(parts)
+
+
+def _labels(parts):
+    labels = {field.name: parts[field.name] for field in fields(Labels) if field.name in parts}
     if "class_id" in labels:
         labels["class_id"] = int(labels["class_id"][0])
-    return Recording(packed.astype(EVENT_DTYPE), Labels(**labels), sensor)
+    return Labels(**labels)
 
 
 def _make(task, split, options, path, seed):
