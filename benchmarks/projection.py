@@ -1,6 +1,6 @@
 """Measures the error of `memory="projection"` over bin size, order and degree.
 
-KERAS_BACKEND=torch python -m benchmarks.projection [--checkpoint dvs128_ckpt.pt]
+KERAS_BACKEND=jax python -m benchmarks.projection [--checkpoint dvs128_ckpt.pt]
 
 Of one layer: the largest difference to the exact stream over the largest exact answer, on frames of
 white noise, the worst a window can hold. Of the gesture network: the same of its logits, and how
@@ -49,11 +49,11 @@ def one_layer() -> None:
             print(f"  {degree!s:>4} {dt:6}  " + "  ".join(f"{e:7.4f}" for e in row), flush=True)
 
 
-def network(checkpoint, clips: int) -> None:
+def network(checkpoint, clips: int, dts) -> None:
     print("gesture network: relative error of the logits / same decision, by order", *ORDERS)
     model = kp.zoo.gesture(pretrained=checkpoint) if checkpoint else kp.zoo.gesture()
     recordings = [gestures.clip(seed, "test")[0] for seed in range(clips)]
-    for dt in DTS:
+    for dt in dts:
         resampled = model.resample(dt)
         row = []
         context = resampled.context_frames
@@ -82,11 +82,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--checkpoint", help="the authors' weights; random ones without")
     parser.add_argument("--clips", type=int, default=2)
+    parser.add_argument("--dt", type=int, nargs="+", default=DTS, help="bins of the network")
     parser.add_argument("--skip-network", action="store_true")
     arguments = parser.parse_args()
     one_layer()
     if not arguments.skip_network:
-        network(arguments.checkpoint, arguments.clips)
+        network(arguments.checkpoint, arguments.clips, arguments.dt)
 
 
 if __name__ == "__main__":
