@@ -2,6 +2,7 @@
 
 import copy
 import os
+import pathlib
 import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ TRAINING = {
     "ema": 0.0,  # momentum of the averaged weights that are evaluated and kept; 0: none
     "activity": 0.0,  # price of activity, one for all blocks or a table, see penalize_activity
     "jit_compile": "auto",  # as in compile: true, false, or where it is faster
+    "begin_with": None,  # a recipe to train by before, whose last weights this one begins with
     "seed": 0,
     "checkpoint_steps": 100,  # besides one an epoch
     "tensorboard": False,
@@ -97,11 +99,7 @@ def load_recipe(path: str | os.PathLike, settings: Iterable[str] = ()) -> Recipe
         >>> recipe.training["epochs"], recipe.data, recipe.training["learning_rate"]
         (5, {'name': 'bars', 'test': {'clips': 8}}, 0.001)
     """
-    with open(path, "rb") as file:
-        try:
-            tables = tomllib.load(file)
-        except tomllib.TOMLDecodeError as error:
-            raise ValueError(f"{os.fspath(path)}: {error}") from error
+    tables = _tables(pathlib.Path(path))
     for setting in settings:
         key, equals, text = setting.partition("=")
         *parents, last = key.strip().split(".")
@@ -118,6 +116,19 @@ def load_recipe(path: str | os.PathLike, settings: Iterable[str] = ()) -> Recipe
         except tomllib.TOMLDecodeError:
             table[last] = text
     return Recipe.of(tables)
+
+
+def _tables(path):
+    """Return a file's tables, those of the recipe that it begins with among them."""
+    with open(path, "rb") as file:
+        try:
+            tables = tomllib.load(file)
+        except tomllib.TOMLDecodeError as error:
+            raise ValueError(f"{path}: {error}") from error
+    begin = tables.get("training", {}).get("begin_with")
+    if isinstance(begin, str):
+        tables["training"]["begin_with"] = _tables(path.parent / begin)
+    return tables
 
 
 def _known(given, known, what):

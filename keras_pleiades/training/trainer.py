@@ -24,6 +24,9 @@ from keras_pleiades.training.recipe import Recipe
 from keras_pleiades.training.stopping import Interrupted, stop_requests
 from keras_pleiades.training.tasks import evaluate_task, task_of
 
+RESULTS = "results.json"
+BEGIN = "begin"  # the run that this one begins with, in a folder of its own
+
 
 def train(
     recipe: Recipe,
@@ -35,7 +38,8 @@ def train(
     """Train by a recipe and return the results.
 
     Into `out` go `state.npz` (all that continuing needs), `last.weights.h5` and `best.weights.h5`
-    (for the zoo's `pretrained=`), `log.csv` (a row an epoch) and, at the end, `results.json`.
+    (for the zoo's `pretrained=`), `log.csv` (a row an epoch) and, at the end, `results.json`. A run
+    that the recipe begins with goes to `out/begin`, and is not repeated when it is complete.
 
     Args:
         recipe: See `load_recipe`.
@@ -49,8 +53,12 @@ def train(
         Interrupted: After ctrl-C; the state is saved.
         FloatingPointError: When the loss is not a number; the message names the batch.
     """
+    out = pathlib.Path(out)
+    begin = recipe.training["begin_with"]
+    if begin is not None and not (out / BEGIN / RESULTS).exists():
+        train(Recipe.of(begin), folder, out / BEGIN, resume, devices)
     with use_devices(devices):
-        run = _Run(recipe, folder, pathlib.Path(out), resume, devices)
+        run = _Run(recipe, folder, out, resume, devices)
         try:
             with stop_requests() as run.stop_requested:
                 return run.train()
@@ -91,6 +99,8 @@ class _Run:
         self.epochs = settings["epochs"]
         keras.utils.set_random_seed(settings["seed"])
         self.model = build_model(recipe.model, _precision(recipe))
+        if settings["begin_with"] is not None:
+            self.model.load_weights(out / BEGIN / checkpoint.LAST)
         self.data, self.test = (
             make_dataset(
                 recipe.data, split, folder, self.model, settings["batch_size"], settings["seed"]
@@ -287,7 +297,7 @@ class _Run:
             "recipe": dataclasses.asdict(self.recipe),
         }
         text = json.dumps(results, indent=2) + "\n"
-        checkpoint.write_atomically(self.out / "results.json", lambda path: path.write_text(text))
+        checkpoint.write_atomically(self.out / RESULTS, lambda path: path.write_text(text))
         return results
 
     def _not_finite(self, what):

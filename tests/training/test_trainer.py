@@ -1,6 +1,7 @@
 """What a run leaves behind, and what happens when something goes wrong in it."""
 
 import csv
+import dataclasses
 import json
 import os
 import pathlib
@@ -50,6 +51,29 @@ def test_what_a_run_leaves_behind(unbroken):
     found = training.evaluate(tiny.recipe(), out / "last.weights.h5")
     assert found["loss"] == pytest.approx(results["last"]["val_loss"], rel=1e-5)
     assert found["accuracy"] == pytest.approx(results["last"]["val_accuracy"])
+
+
+def test_a_run_may_begin_with_another(tmp_path, unbroken):
+    """What was trained before is trained first, once, and its last weights are the beginning."""
+    out, _ = unbroken
+    recipe = tiny.recipe(epochs=1, learning_rate=0.0, weight_decay=0.0, **QUICK)
+    recipe.training["begin_with"] = dataclasses.asdict(tiny.recipe())
+    training.train(recipe, out=tmp_path / "run")
+    tiny.assert_same_state(tmp_path / "run" / "begin", out)
+    one, other = (training.build_model(recipe.model) for _ in range(2))
+    one.load_weights(tmp_path / "run" / "last.weights.h5")
+    other.load_weights(out / "last.weights.h5")
+    for mine, theirs in zip(one.trainable_variables, other.trainable_variables, strict=True):
+        np.testing.assert_array_equal(mine.numpy(), theirs.numpy())
+
+
+def test_a_recipe_file_names_the_one_it_begins_with(tmp_path):
+    (tmp_path / "small.toml").write_text('model = {name = "gesture"}\ndata = {name = "bars"}')
+    (tmp_path / "large.toml").write_text(
+        'model = {name = "gesture"}\ndata = {name = "bars"}\ntraining = {begin_with = "small.toml"}'
+    )
+    begin = load_recipe(tmp_path / "large.toml").training["begin_with"]
+    assert begin == {"model": {"name": "gesture"}, "data": {"name": "bars"}}
 
 
 def test_evaluation_equals_keras_own(unbroken):
@@ -315,9 +339,21 @@ def test_bad_recipes(tmp_path):
         training.train(load_recipe(path, ["model.family=Cats"]), out=tmp_path / "run")
 
 
+PAPERS = {"gesture": "dvs128", "eye_tracking": "eye_3et", "detector": "gen4"}
+
+
+@pytest.mark.parametrize("name", kp.zoo.list_models())
+def test_every_network_has_a_recipe_for_its_weights(name):
+    recipe = load_recipe(ROOT / "zoo" / name / "recipe.toml")
+    assert recipe.data["name"].startswith("synthetic_")
+    assert not training.DATASETS[recipe.data["name"]].needs_folder
+    model = training.build_model(recipe.model)
+    assert model.get_config() == getattr(kp.zoo, name)().get_config()
+
+
 @pytest.mark.parametrize("name", kp.zoo.list_models())
 def test_recipes_of_the_zoo_are_the_papers(name):
-    recipe = load_recipe(ROOT / "zoo" / name / "recipe.toml")
+    recipe = load_recipe(ROOT / "zoo" / name / f"{PAPERS[name]}.toml")
     assert recipe.model["name"] == name
     assert recipe.data["name"] in training.DATASETS
     settings = recipe.training
