@@ -21,6 +21,10 @@ class Order:
 
     `memory` is the size of the largest intermediate in numbers, `multiply_adds` the work; both
     count a temporal convolution by the length of its kernel, as the paper does.
+
+    Example:
+        >>> plan(channels=2, filters=8).orders[2].path
+        ("dnc,nt't->dct't", "cxyt,dct't->dxyt'")
     """
 
     name: str
@@ -31,7 +35,12 @@ class Order:
 
 @dataclasses.dataclass(frozen=True)
 class Plan:
-    """The three orders of a layer. Printed, it is a table."""
+    """The three orders of a layer. Printed, it is a table: see `plan`.
+
+    Example:
+        >>> plan(channels=2, filters=8, frames=100).choose("auto").name
+        'kernel_first'
+    """
 
     orders: tuple[Order, ...]
     sizes: str
@@ -62,7 +71,12 @@ class Plan:
 
 
 def check_order(order: str) -> str:
-    """Return `order` if it is an order or a way to choose one, or name them all in the error."""
+    """Return `order` if it is an order or a way to choose one, or name them all in the error.
+
+    Example:
+        >>> check_order("memory")
+        'memory'
+    """
     return check_choice(order, ("auto", "memory", *ORDERS), "order")
 
 

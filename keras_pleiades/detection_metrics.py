@@ -114,6 +114,12 @@ def coco_map(
 
     Returns:
         "mAP" over overlaps 0.50 to 0.95, "mAP50" and "mAP75"; NaN where `truth` is empty.
+
+    Example:
+        >>> box = np.array([[20.0, 30.0, 10.0, 10.0, 2.0]])  # y, x, height, width, class
+        >>> found = np.insert(box, 5, 0.9, axis=1)  # and its score
+        >>> round(coco_map([box], [found])["mAP"], 3)
+        1.0
     """
     try:
         from pycocotools.coco import COCO

@@ -13,6 +13,7 @@ import keras
 from keras import ops
 
 from keras_pleiades._checks import check_choice
+from keras_pleiades.heatmaps import gaussian_radius, read_cells, render, to_cells
 
 
 @keras.saving.register_keras_serializable(package="keras_pleiades")
@@ -272,6 +273,12 @@ def focal_loss(target, logits):
     Args:
         target: `(frames, height, width, classes)`, 1 at centers and below elsewhere.
         logits: The same shape.
+
+    Example:
+        >>> target = ops.array([[[[1.0], [0.0]]]])  # a center beside an empty cell
+        >>> loss, centers = focal_loss(target, ops.zeros((1, 1, 2, 1)))
+        >>> round(float(loss[0]), 4), float(centers[0])  # two times 0.25 log 2
+        (0.3466, 1.0)
     """
     log_p, log_not_p = ops.log_sigmoid(logits), ops.log_sigmoid(-logits)
     center = target >= 1
@@ -282,51 +289,13 @@ def focal_loss(target, logits):
     return loss, ops.sum(ops.cast(center, logits.dtype), axis=(1, 2, 3))
 
 
-def to_cells(yx, strides, shape):
-    """Return the cell `(..., 2)` that each point lies in and its offset there, as floats."""
-    scaled = yx / strides
-    last = ops.stack([ops.cast(size - 1, yx.dtype) for size in shape])
-    cell = ops.clip(ops.floor(scaled), 0.0, last)
-    return cell, scaled - cell
-
-
-def render(cell, sigma, shape):
-    """Return `(frames, objects, height, width)`: 1 at each center cell, a Gaussian around it."""
-    y, x = (ops.arange(size, dtype=cell.dtype) for size in shape)
-    dy = (y - cell[..., 0:1])[..., :, None]  # (F, N, H, 1)
-    dx = (x - cell[..., 1:2])[..., None, :]  # (F, N, 1, W)
-    distance = dy * dy + dx * dx
-    gaussian = ops.exp(-distance / (2 * sigma * sigma)[..., None, None])
-    # Below 1 off the center, whatever the size: 1 is what makes a center.
-    return ops.where(distance == 0, 1.0, ops.minimum(gaussian, 1.0 - 1e-6))
-
-
-def read_cells(maps, cell):
-    """Return `(frames, objects, channels)`: the maps' values at each object's cell."""
-    _, height, width, channels = ops.shape(maps)
-    flat = ops.reshape(maps, (-1, height * width, channels))
-    index = ops.cast(cell[..., 0] * width + cell[..., 1], "int32")[..., None]
-    return ops.take_along_axis(flat, ops.repeat(index, channels, axis=-1), axis=1)
-
-
-def gaussian_radius(height, width, min_overlap):
-    """Return how far a box's two corners can each move, at an IoU of `min_overlap` still.
-
-    The least over three cases: both corners move the same way, both inwards, both outwards.
-    """
-    total, area = height + width, height * width
-    same = area * (1 - min_overlap) / (1 + min_overlap)
-    same = (total - ops.sqrt(ops.maximum(total * total - 4 * same, 0.0))) / 2
-    # (h - 2r)(w - 2r) = o h w, and h w = o (h + 2r)(w + 2r)
-    inside = total * total - 4 * (1 - min_overlap) * area
-    inside = (total - ops.sqrt(ops.maximum(inside, 0.0))) / 4
-    outside = total * total + 4 * (1 - min_overlap) / min_overlap * area
-    outside = (ops.sqrt(outside) - total) / 4
-    return ops.maximum(ops.minimum(same, ops.minimum(inside, outside)), 0.0)
-
-
 def per_frame(values, shape, dtype):
-    """Return one value a frame, `(batch, time)`, from one for all, one a clip or one a frame."""
+    """Return one value a frame, `(batch, time)`, from one for all, one a clip or one a frame.
+
+    Example:
+        >>> keras.ops.convert_to_numpy(per_frame([1, 2], (2, 3), "float32")).tolist()
+        [[1.0, 1.0, 1.0], [2.0, 2.0, 2.0]]
+    """
     values = ops.convert_to_tensor(values, dtype=dtype)
     if len(values.shape) == 1:
         values = values[:, None]

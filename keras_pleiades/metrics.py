@@ -7,7 +7,8 @@ from keras import ops
 from keras_pleiades import decode
 from keras_pleiades._checks import check_dt
 from keras_pleiades.detection_metrics import box_iou, coco_map, labelled_frames, paper_map
-from keras_pleiades.losses import per_frame, read_cells
+from keras_pleiades.heatmaps import read_cells
+from keras_pleiades.losses import per_frame
 
 __all__ = [
     "FrameAccuracy",

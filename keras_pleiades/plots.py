@@ -87,6 +87,15 @@ def animate(
 
     Returns:
         The path.
+
+    Example:
+        >>> import tempfile
+        >>> from keras_pleiades.events import make_events
+        >>> path = os.path.join(tempfile.mkdtemp(), "line.gif")
+        >>> t = np.arange(0, 100_000, 1_000)
+        >>> _ = animate(make_events(t, x=t // 1_000, y=t // 1_000, p=t % 2 == 0), path)
+        >>> os.path.getsize(path) > 0
+        True
     """
     path = os.fspath(path)
     ending = os.path.splitext(path)[1].lower()

@@ -6,7 +6,7 @@ from keras import ops
 
 import keras_pleiades as kp
 from keras_pleiades import decode
-from keras_pleiades.losses import to_cells
+from keras_pleiades.heatmaps import to_cells
 from tests.backends import graph, to_numpy
 
 

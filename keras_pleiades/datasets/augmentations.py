@@ -22,6 +22,13 @@ class RandomAffine:
         degrees: See `keras_pleiades.events.augment.affine`, here and below.
         translate: Part of height and width.
         scale: From, to. The paper's detector has (0.9, 1.1) with `degrees=0, translate=0`.
+
+    Example:
+        >>> from keras_pleiades.events import make_events
+        >>> events, rng = make_events(t=[0], x=[64], y=[32], p=[1]), np.random.default_rng(0)
+        >>> nothing = RandomAffine(degrees=0, translate=0, scale=(1, 1))
+        >>> nothing(events, None, (128, 128), rng)[0]["x"]
+        array([64], dtype=uint16)
     """
 
     degrees: float = 10.0
@@ -43,6 +50,12 @@ class RandomFlip:
         probability: How often.
         swap_classes: Classes that become others in the mirror; for gestures
             `DVS128Gesture.MIRRORED`.
+
+    Example:
+        >>> from keras_pleiades.events import make_events
+        >>> events, rng = make_events(t=[0], x=[1], y=[32], p=[1]), np.random.default_rng(0)
+        >>> RandomFlip(probability=1)(events, None, (128, 128), rng)[0]["x"]
+        array([126], dtype=uint16)
     """
 
     probability: float = 0.5
@@ -61,6 +74,11 @@ class MaskPrefix:
 
     Attributes:
         probability: How often.
+
+    Example:
+        >>> frames = MaskPrefix(probability=1)(np.ones((8, 2, 2, 2)), np.random.default_rng(0))
+        >>> frames[0].sum(), frames[-1].sum()
+        (np.float64(0.0), np.float64(8.0))
     """
 
     probability: float = 0.5

@@ -31,6 +31,14 @@ class Summary:
         x_shape: Of a whole batch of frames.
         classes: How many clips of each class, by name; empty where clips have none.
         notes: What else there is to know.
+
+    Example:
+        >>> print(Summary("N-MNIST", 2, 2, 1, 300_000, (2, 30, 34, 34, 2), {"3": 2}))
+        N-MNIST
+          files     2
+          clips     2 of 0.3 s, 0.6 s in all
+          batches   1 of (2, 30, 34, 34, 2)
+          3  2 clips
     """
 
     name: str

@@ -22,6 +22,10 @@ class Clip:
         counted_from: The first frame that counts; those before it belong to another clip too, and
             get the weight 0. See `cut`.
         member: Name of the file inside the archive `path`.
+
+    Example:
+        >>> Clip("user01.aedat", start_us=500_000, frames=150, class_id=3).frames
+        150
     """
 
     path: str

@@ -17,6 +17,10 @@ class FrameSpec:
         shape: (height, width) of the frames.
         method: "count" or "volume"; "volume" is causal, as in `PleiadesModel.to_frames`.
         context_frames: Frames in front of each clip.
+
+    Example:
+        >>> FrameSpec(dt=5_000, shape=(96, 128)).method
+        'count'
     """
 
     dt: int

@@ -48,6 +48,12 @@ class Kitti(EventDataset):
         split_seed: See `split`.
         partial: Whether to be content with fewer than the 7481 pictures.
         **kwargs: See `EventDataset`. Augmentations of events do not apply.
+
+    Example:
+        ```python
+        model = kp.zoo.detector(num_classes=8)
+        train = kp.datasets.Kitti("kitti", "train", model, clip_frames=4, batch_size=4)
+        ```
     """
 
     def __init__(

@@ -73,6 +73,12 @@ class PleiadesModel(keras.Model):
         binning: Bin sizes and the arguments of the temporal layers.
         dtype: The dtype policy that the graph's layers were made with.
         **kwargs: `name` and so on, as in every Keras model.
+
+    Example:
+        >>> import keras_pleiades as kp
+        >>> model = kp.zoo.gesture(input_shape=(None, 32, 32, 2))  # one of its subclasses
+        >>> model.dt, model.window_us, model.context_frames
+        (10000, 100000, 45)
     """
 
     # How events become frames: see `keras_pleiades.events.to_frames`.

@@ -21,6 +21,9 @@ class Bins:
         start_us: Where the first of them begins.
         frames: `(n, height, width, 2)`.
         segment: 0, and one more after each restart of the clock.
+
+    Example:
+        See `bin_online`, which yields them.
     """
 
     start_us: int

@@ -26,6 +26,9 @@ class Prediction:
         binning_s: Time it took to make the frame.
         model_s: Time it took to answer it.
         latency_s: Time from the arrival of the events that completed the frame to the answer.
+
+    Example:
+        See `run`, which yields them.
     """
 
     t_us: int

@@ -95,7 +95,14 @@ def spec_bytes(spec: dict) -> int:
 
 
 def initial_state(model, *args, **kwargs) -> dict:
-    """Return the state before the first frame, zeros as in the paper; see `state_spec`."""
+    """Return the state before the first frame, zeros as in the paper; see `state_spec`.
+
+    Example:
+        >>> import keras_pleiades as kp
+        >>> model = kp.models.PleiadesClassifier(3, [(4, 8, False)], input_shape=(None, 8, 8, 2))
+        >>> {name: tuple(array.shape) for name, array in initial_state(model).items()}
+        {'block_1/temporal_conv': (1, 8, 8, 9, 2), 'count': (), 'seen': (1,)}
+    """
     return zero_state(state_spec(model, *args, **kwargs))
 
 

@@ -26,6 +26,13 @@ def step(model, frame, state: dict):
 
     Returns:
         The answer `(batch, ...)`, without a time axis, and the next state.
+
+    Example:
+        ```python
+        state = model.initial_state()
+        for frame in frames:
+            logits, state = model.step(frame[None], state)
+        ```
     """
     if keras.backend.backend() == "torch":
         state = {name: array.clone() for name, array in state.items()}

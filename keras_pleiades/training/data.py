@@ -20,6 +20,10 @@ class Source:
         train: Arguments of the split to train on.
         test: Arguments of the split to evaluate on.
         needs_folder: Whether it reads files.
+
+    Example:
+        >>> Source("keras_pleiades.datasets:NMNIST", train={"subset": "train"}).needs_folder
+        True
     """
 
     target: str | Callable
@@ -67,6 +71,13 @@ def make_dataset(
         model: The network it is for.
         batch_size: Clips in a batch.
         seed: Of order and augmentation.
+
+    Example:
+        >>> import keras_pleiades as kp
+        >>> model = kp.zoo.gesture(num_classes=4, input_shape=(None, 16, 16, 2))
+        >>> data = make_dataset({"name": "bars", "clips": 8}, "test", None, model, 4, seed=0)
+        >>> len(data)
+        2
     """
     options = dict(options)
     name = options.pop("name")

@@ -44,6 +44,11 @@ class Recipe:
         loss: Arguments of the network's loss.
         training: See `TRAINING`.
         evaluation: See `EVALUATION`.
+
+    Example:
+        >>> recipe = Recipe.of({"model": {"name": "gesture"}, "data": {"name": "bars"}})
+        >>> recipe.training["epochs"]
+        100
     """
 
     model: dict

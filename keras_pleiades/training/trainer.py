@@ -52,6 +52,12 @@ def train(
     Raises:
         Interrupted: After ctrl-C; the state is saved.
         FloatingPointError: When the loss is not a number; the message names the batch.
+
+    Example:
+        ```python
+        recipe = kp.training.load_recipe("zoo/gesture/dvs128.toml", ["training.epochs=5"])
+        results = kp.training.train(recipe, "DVSGesture", out="out/gesture")
+        ```
     """
     out = pathlib.Path(out)
     begin = recipe.training["begin_with"]
@@ -77,6 +83,12 @@ def evaluate(
         recipe: See `load_recipe`.
         weights: A weights file; by default those that the recipe's [model] names.
         folder: Where the recordings are.
+
+    Example:
+        ```python
+        recipe = kp.training.load_recipe("zoo/gesture/dvs128.toml", ["model.dt=5_000"])
+        kp.training.evaluate(recipe, "out/gesture/best.weights.h5", "DVSGesture")
+        ```
     """
     options = dict(recipe.model)
     if weights is not None and "name" in options:

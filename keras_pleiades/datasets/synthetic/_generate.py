@@ -32,6 +32,11 @@ class Recording(NamedTuple):
         events: The events, in the order of time.
         labels: What they show.
         sensor: (height, width).
+
+    Example:
+        >>> events, labels, sensor = record("gestures", 12, duration_us=20_000)
+        >>> labels.class_id
+        2
     """
 
     events: np.ndarray
@@ -123,7 +128,7 @@ def load(path: str | os.PathLike) -> Recording:
 
 
 def load_labels(path: str | os.PathLike) -> Labels:
-    """Returns the labels alone, without unpacking the events."""
+    """Returns the labels alone, without unpacking the events: see `generate` for an example."""
     with np.load(path, allow_pickle=False) as parts:
         return _labels(parts)
 
