@@ -1,5 +1,6 @@
 """Loads a weights file into a network, and reads from the file what network it is for."""
 
+import contextlib
 import warnings
 
 import h5py
@@ -10,6 +11,7 @@ from keras_pleiades.zoo._architectures import Architecture
 from keras_pleiades.zoo._convert_checkpoint import assign_checkpoint
 from keras_pleiades.zoo._torch_checkpoint import is_torch_checkpoint, read_torch_checkpoint
 
+_H5PY_ERRORS = (OSError, KeyError, RuntimeError)  # over files that are cut off or damaged
 _EXPECTED = (
     "Expected a file of model.save_weights, whose name ends in .weights.h5, or the authors' "
     "dvs128_ckpt.pt."
@@ -33,7 +35,7 @@ def temporal_arguments(path: str, architecture: Architecture) -> dict:
             return True  # the layers of a network share it
         return None
 
-    with _open(path) as file:
+    with _opened(path) as file:
         file.visititems(visit)
     if not found:
         return {}
@@ -59,7 +61,7 @@ def load_weights(model: PleiadesModel, path: str) -> None:
             warnings.filterwarnings("ignore", "Skipping nested container at '_operations_by_depth")
             try:
                 donor.load_weights(path)
-            except (ValueError, OSError, KeyError, RuntimeError) as error:  # h5py's, if damaged
+            except (ValueError, *_H5PY_ERRORS) as error:
                 raise ValueError(f"{path} does not fit {model.name}: {error}") from error
     if donor is not model:
         new = {id(variable) for variable in model.last_layer.variables}
@@ -68,13 +70,16 @@ def load_weights(model: PleiadesModel, path: str) -> None:
                 own.assign(given)
 
 
-def _open(path):
+@contextlib.contextmanager
+def _opened(path):
+    """Open a `.weights.h5` file to look into it."""
     if not path.endswith(".weights.h5"):
         raise ValueError(f"{_EXPECTED} Received: {path!r}")
     try:
-        return h5py.File(path, "r")
-    except OSError as error:
-        raise ValueError(f"{path} is no HDF5 file, or cut off ({error}). {_EXPECTED}") from error
+        with h5py.File(path, "r") as file:
+            yield file
+    except _H5PY_ERRORS as error:
+        raise ValueError(f"{path} is no HDF5 file, or damaged ({error}). {_EXPECTED}") from error
 
 
 def _with_classes(model: PleiadesModel, num_classes: int | None) -> PleiadesModel:
@@ -90,7 +95,7 @@ def classes_in(model: PleiadesModel, path: str) -> int | None:
         return None
     classifier = isinstance(model, PleiadesClassifier)
     name = "layers/dense_1/vars/1" if classifier else "layers/center_net_head/outputs/vars/1"
-    with _open(path) as file:
+    with _opened(path) as file:
         if name not in file:
             return None  # not a file of this network: load_weights says what is wrong
         classes = file[name].shape[0] - (0 if classifier else 4)
