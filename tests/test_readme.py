@@ -9,7 +9,9 @@ import keras_pleiades as kp
 
 ROOT = pathlib.Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
-GUIDES = [(ROOT / "docs" / name).read_text() for name in ("streaming.md", "training.md")]
+GUIDES = [
+    (ROOT / "docs" / f"{name}.md").read_text() for name in ("pretrained", "streaming", "training")
+]
 BLOCK = re.compile(r"(?:<!-- needs a file: (\S+) -->\n)?```python\n(.*?)```", re.DOTALL)
 BLOCKS = [block for text in (README, *GUIDES) for block in BLOCK.findall(text)]
 
@@ -19,6 +21,9 @@ def test_block_runs(needs, code, tmp_path, monkeypatch, request):
     if needs:
         shared = request.getfixturevalue("shared")
         (tmp_path / needs).symlink_to(shared / "reference" / needs)
+    # A preset that would be downloaded is looked for here first.
+    monkeypatch.setenv("KERAS_PLEIADES_MIRROR", tmp_path.as_uri())
+    monkeypatch.setenv("KERAS_PLEIADES_HOME", str(tmp_path / "cache"))
     monkeypatch.chdir(tmp_path)
     exec(compile(code, "README.md", "exec"), {})
 
@@ -28,4 +33,4 @@ def test_plan_is_printed_as_shown():
 
 
 def test_there_are_blocks():
-    assert len(BLOCKS) == 7
+    assert len(BLOCKS) == 9

@@ -6,7 +6,8 @@ import keras
 
 from keras_pleiades.models import PleiadesClassifier, PleiadesDetector, PleiadesTracker
 from keras_pleiades.zoo._architectures import ARCHITECTURES
-from keras_pleiades.zoo._presets import load_pretrained, published_checkpoint
+from keras_pleiades.zoo._load_weights import load_weights, temporal_arguments
+from keras_pleiades.zoo._presets import find_weights
 
 
 def list_models() -> list[str]:
@@ -32,10 +33,13 @@ def gesture(
             body and starts a new last layer.
         input_shape: `(time, height, width, channels)`; `None` for any size.
         dt: Bin size in microseconds. Other than 10 ms, it is `resample`d: kernels span 100 ms.
-        pretrained: `False`, or the path of a weights file: one of `model.save_weights`, or the
-            authors' `dvs128_ckpt.pt`, for which torch is not needed.
+        pretrained: `False`; `True`, the weights bundled with the package; a preset's name, see
+            `list_presets`: `"dvs128"` is the authors' checkpoint, fetched at first use; or the
+            path of a weights file: one of `model.save_weights`, or the authors' `dvs128_ckpt.pt`.
+            Torch is not needed for it.
         **kwargs: `name`, `dtype`, or arguments of the temporal layers (see `PleiadesConv`):
-            `degree`, `interval`, `alpha`, `beta`, `kernel_size`, `order`.
+            `degree`, `interval`, `alpha`, `beta`, `kernel_size`, `order`. By default those that
+            the pretrained weights were trained with.
 
     Example:
         >>> import keras_pleiades as kp
@@ -57,7 +61,8 @@ def eye_tracking(
     Args:
         input_shape: `(time, height, width, channels)`; `None` for any size.
         dt: Bin size in microseconds. Other than 5 ms, it is `resample`d: kernels span 50 ms.
-        pretrained: `False`, or the path of a weights file.
+        pretrained: `False`; `True`, the weights bundled with the package; a preset's name, see
+            `list_presets`; or the path of a weights file, one of `model.save_weights`.
         **kwargs: As in `gesture`.
 
     Example:
@@ -84,7 +89,8 @@ def detector(
         input_shape: `(time, height, width, channels)`; `None` for any size that is a multiple
             of 32.
         dt: Bin size in microseconds. Other than 10 ms, it is `resample`d: kernels span 100 ms.
-        pretrained: `False`, or the path of a weights file.
+        pretrained: `False`; `True`, the weights bundled with the package; a preset's name, see
+            `list_presets`; or the path of a weights file, one of `model.save_weights`.
         **kwargs: As in `gesture`.
 
     Example:
@@ -98,26 +104,25 @@ def detector(
 
 def _build(name, input_shape, dt, pretrained, classes, kwargs):
     architecture = ARCHITECTURES[name]
-    checkpoint = published_checkpoint(pretrained)
-    if checkpoint and architecture.published_interval is None:
-        raise ValueError(
-            f"The authors published a PyTorch checkpoint of 'gesture' only. Received: "
-            f"pretrained={str(pretrained)!r} for {name!r}"
-        )
+    native_dt = architecture.dt
+    temporal = {"kernel_size": 10, "interval": architecture.interval}
+    weights = None if pretrained is False else find_weights(name, pretrained)
+    if weights is not None:  # coefficients mean nothing without the basis they were trained on
+        temporal.update(temporal_arguments(weights.path, architecture))
+        native_dt = native_dt if weights.preset is None else weights.preset.dt
     model_arguments = {"name": kwargs.pop("name", name), "dtype": kwargs.pop("dtype", None)}
-    interval = architecture.published_interval if checkpoint else architecture.interval
     arguments = {
         **architecture.arguments,
         **model_arguments,
         **classes,
         "input_shape": tuple(input_shape),
         "dt": dt,
-        "native_dt": architecture.dt,
-        "temporal": {"kernel_size": 10, "interval": interval, **kwargs},
+        "native_dt": native_dt,
+        "temporal": {**temporal, **kwargs},
     }
     if isinstance(arguments["dtype"], str):
         arguments["dtype"] = keras.dtype_policies.get(arguments["dtype"])
     model = architecture.family(**arguments)
-    if pretrained is not False:
-        load_pretrained(model, pretrained)
+    if weights is not None:
+        load_weights(model, weights.path)
     return model

@@ -1,134 +1,154 @@
-"""Finds weights and loads them into a network."""
+"""The pretrained weights as data, and where the file of each of them is."""
 
+import dataclasses
+import json
 import os
+import pathlib
+from typing import Any
 
-import h5py
-import keras
-import numpy as np
+from keras_pleiades.zoo._architectures import ARCHITECTURES
+from keras_pleiades.zoo._fetch import fetch, whats_wrong
 
-from keras_pleiades.models import PleiadesClassifier, PleiadesModel
-from keras_pleiades.zoo._torch_checkpoint import is_torch_checkpoint, read_torch_checkpoint
-
-
-def published_checkpoint(pretrained) -> bool:
-    """Whether `pretrained` names a PyTorch checkpoint, as the authors published one."""
-    return isinstance(pretrained, (str, os.PathLike)) and is_torch_checkpoint(pretrained)
+# Inside the package: the wheel, an editable install and a clone then have it in the same place.
+WEIGHTS = pathlib.Path(__file__).parents[1] / "weights"
+MANIFEST = "manifest.json"
+DEFAULT = "synthetic"  # what pretrained=True means
 
 
-def load_pretrained(model: PleiadesModel, pretrained: bool | str | os.PathLike) -> None:
-    """Load weights into a new network; its last layer stays new if the classes differ."""
+@dataclasses.dataclass(frozen=True)
+class Preset:
+    """One entry of the manifest.
+
+    Attributes:
+        model: The network's name.
+        name: The preset's.
+        about: One sentence.
+        sha256: Of the file.
+        bytes: Of the file.
+        parameters: Trainable ones, of the network it is for.
+        dt: Bin size of training in microseconds: kernels span `kernel_size` of these bins.
+        interval: The part of the polynomials' axis that kernels cover.
+        licence: Of the file, as SPDX writes it.
+        recipe: How it was trained: a file of this repository, or a URL.
+        commit: Of the code that trained it.
+        results: What was measured of it.
+        num_classes: Classes, for networks that have some.
+        file: Its name beside the manifest, if it is bundled.
+        url: Where it is, if it is not.
+    """
+
+    model: str
+    name: str
+    about: str
+    sha256: str
+    bytes: int
+    parameters: int
+    dt: int
+    interval: tuple[float, float]
+    licence: str
+    recipe: str
+    commit: str
+    results: dict[str, Any]
+    num_classes: int | None = None
+    file: str | None = None
+    url: str | None = None
+
+
+def read_presets(model: str) -> dict[str, Preset]:
+    """Return the presets of a network by name."""
+    if model not in ARCHITECTURES:
+        raise ValueError(
+            f"There are the networks {', '.join(sorted(ARCHITECTURES))}. Received: {model!r}"
+        )
+    return {
+        name: Preset(model, name, **{**entry, "interval": tuple(entry["interval"])})
+        for name, entry in sorted(read_manifest().get(model, {}).items())
+    }
+
+
+def read_manifest() -> dict[str, dict[str, dict]]:
+    """Return the manifest: for each network its presets, for each preset what is known of it."""
+    return json.loads((WEIGHTS / MANIFEST).read_text(encoding="utf-8"))
+
+
+def list_presets(model: str) -> list[str]:
+    """Return the names of a network's pretrained weights, for its argument `pretrained`.
+
+    Example:
+        >>> import keras_pleiades as kp
+        >>> "dvs128" in kp.zoo.list_presets("gesture")
+        True
+    """
+    return list(read_presets(model))
+
+
+@dataclasses.dataclass(frozen=True)
+class WeightsFile:
+    """A weights file on this machine; `preset` is what the manifest says of it, if anything."""
+
+    path: str
+    preset: Preset | None = None
+
+
+def find_weights(model: str, pretrained: bool | str | os.PathLike) -> WeightsFile:
+    """Return the file that `pretrained` means: a path, a bundled one, or one from the cache.
+
+    A preset's name means the preset also where a file is called so; `"./name"` means the file.
+
+    Raises:
+        FileNotFoundError: There is neither a file nor a preset of that name.
+        ValueError: The network has no bundled weights, or they are damaged.
+        FetchError: The file could not be downloaded, or not be kept.
+    """
+    presets = read_presets(model)
+    if pretrained is True:
+        if DEFAULT not in presets:
+            raise ValueError(
+                f"{model} has no bundled weights yet. Received: pretrained=True. Give "
+                f"{_others(presets)}the path of a weights file, or pretrained=False for a new "
+                "network."
+            )
+        pretrained = DEFAULT
+    if isinstance(pretrained, str) and pretrained in presets:
+        preset = presets[pretrained]
+        return WeightsFile(
+            str(_bundled(preset) if preset.url is None else _fetched(preset)), preset
+        )
     if not isinstance(pretrained, (str, os.PathLike)):
         raise ValueError(
-            f"{model.name} has no bundled weights yet. Received: pretrained={pretrained!r}. "
-            "Give the path of a weights file, or pretrained=False for a new network."
+            "`pretrained` must be False, True, the name of a preset or the path of a weights "
+            f"file. Received: pretrained={pretrained!r}"
         )
     path = os.fspath(pretrained)
     if not os.path.isfile(path):
         raise FileNotFoundError(
-            f"No weights file at pretrained={path!r}. Expected a file of model.save_weights "
-            "(its name ends in .weights.h5) or the authors' dvs128_ckpt.pt."
+            f"No weights file at pretrained={path!r}. Expected {_others(presets)}a file of "
+            "model.save_weights (its name ends in .weights.h5) or the authors' dvs128_ckpt.pt."
         )
-    if published_checkpoint(path):
-        donor = _with_classes(model, 10)
-        _assign_checkpoint(donor, read_torch_checkpoint(path), path)
-    elif path.endswith(".weights.h5"):
-        donor = _with_classes(model, _classes_in(model, path))
-        donor.load_weights(path)
-    else:
+    return WeightsFile(path)
+
+
+def _others(presets):
+    return "".join(f"the preset {name!r}, " for name in presets)
+
+
+def _bundled(preset):
+    path = WEIGHTS / preset.file
+    wrong = whats_wrong(path, preset.bytes, preset.sha256)
+    if wrong is not None:
         raise ValueError(
-            "A weights file is one of model.save_weights, whose name ends in .weights.h5, or the "
-            f"authors' dvs128_ckpt.pt. Received: pretrained={path!r}"
+            f"The bundled weights {preset.name!r} of {preset.model} are damaged: {path}: {wrong}. "
+            "Install keras-pleiades again."
         )
-    if donor is not model:
-        new = {id(variable) for variable in model.last_layer.variables}
-        for own, given in zip(model.variables, donor.variables, strict=True):
-            if id(own) not in new:
-                own.assign(given)
+    return path
 
 
-def _with_classes(model: PleiadesModel, num_classes: int | None) -> PleiadesModel:
-    """Return the model, or one like it with as many classes as the file has."""
-    if num_classes is None or num_classes == model.num_classes:
-        return model
-    return type(model).from_config({**model.get_config(), "num_classes": num_classes})
-
-
-def _classes_in(model: PleiadesModel, path: str) -> int | None:
-    """Return how many classes a weights file was made for; `None` if that cannot be told."""
-    if not hasattr(model, "last_layer"):
-        return None
-    classifier = isinstance(model, PleiadesClassifier)
-    name = "layers/dense_1/vars/1" if classifier else "layers/center_net_head/outputs/vars/1"
-    with h5py.File(path) as file:
-        if name not in file:
-            return None  # not a file of this network: load_weights says what is wrong
-        return file[name].shape[0] - (0 if classifier else 4)
-
-
-def _assign_checkpoint(model: PleiadesClassifier, tensors: dict[str, np.ndarray], path: str):
-    """Copy the authors' tensors, (out, in, height, width, time), into a gesture network."""
-    tensors = {k: v for k, v in tensors.items() if not k.endswith("num_batches_tracked")}
-
-    def take(name, variable, convert=lambda array: array):
-        if name not in tensors:
-            raise ValueError(f"{path}: the checkpoint has no tensor {name!r} for this network")
-        array = convert(tensors.pop(name))
-        if array.shape != tuple(variable.shape):
-            raise ValueError(
-                f"{path}: {name!r} has shape {array.shape} where {variable.path} has "
-                f"{tuple(variable.shape)}. Build it as it was trained: two input channels."
-            )
-        variable.assign(array)
-
-    def take_norm(name, layer):
-        take(f"{name}.weight", layer.gamma)
-        take(f"{name}.bias", layer.beta)
-        if isinstance(layer, keras.layers.BatchNormalization):
-            take(f"{name}.running_mean", layer.moving_mean)
-            take(f"{name}.running_var", layer.moving_variance)
-
-    def take_pointwise(name, layer):
-        take(f"{name}.weight", layer.kernel, lambda w: w.reshape(w.shape[:2]).T)
-        if layer.use_bias:
-            take(f"{name}.bias", layer.bias)
-
-    for i in range(len(model.blocks)):
-        block, name = model.get_layer(f"block_{i + 1}"), f"conv_blocks.{i}"
-        conv, spatial = block.temporal_conv, block.spatial
-        basis = tensors.pop(f"{name}.conv_t.0.transform", None)
-        own = conv.resample(model.native_dt / model.dt)._scaled_basis()
-        if basis is None or basis.shape != own.shape or not np.allclose(basis, own, atol=1e-6):
-            raise ValueError(
-                f"{path}: the polynomials of {name} are not those of this network. Build it as "
-                "it was trained: degree=4, kernel_size=10, the default alpha, beta and interval."
-            )
-        take_norm(f"{name}.conv_t.1.0", block.temporal_norm)
-        if block.separable:
-            take(f"{name}.conv_t.0.weight", conv.coefficients, lambda w: w[:, 0, 0, 0].T)
-            take_pointwise(f"{name}.conv_t.2", block.pointwise)
-            take_norm(f"{name}.conv_t.3.0", block.pointwise_norm)
-            take_pointwise(f"{name}.t_skip", block.skip)
-            take(
-                f"{name}.conv_s.0.weight",
-                spatial.depthwise.kernel,
-                lambda w: w[..., 0].transpose(2, 3, 0, 1),
-            )
-            take_norm(f"{name}.conv_s.1.0", spatial.depthwise_norm)
-            take_pointwise(f"{name}.conv_s.2", spatial.pointwise)
-            take_norm(f"{name}.conv_s.3.0", spatial.pointwise_norm)
-        else:
-            take(
-                f"{name}.conv_t.0.weight",
-                conv.coefficients,
-                lambda w: w[:, :, 0, 0].transpose(2, 1, 0),
-            )
-            take(
-                f"{name}.conv_s.0.weight",
-                spatial.conv.kernel,
-                lambda w: w[..., 0].transpose(2, 3, 1, 0),
-            )
-            take_norm(f"{name}.conv_s.1.0", spatial.norm)
-    take_pointwise("classifier.1.0", model.get_layer("features"))
-    take_pointwise("classifier.1.2", model.get_layer("logits"))
-    if tensors:
-        raise ValueError(f"{path}: the checkpoint has tensors this network lacks: {list(tensors)}")
+def _fetched(preset):
+    bundled = [one.name for one in read_presets(preset.model).values() if one.url is None]
+    instead = (
+        f"Bundled with the package, without a download: pretrained={bundled[0]!r}."
+        if bundled
+        else f"This version bundles no weights of {preset.model}."
+    )
+    what = f"{preset.model}'s preset {preset.name!r}"
+    return fetch(preset.url, preset.bytes, preset.sha256, what, instead)

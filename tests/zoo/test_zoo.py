@@ -74,21 +74,6 @@ def test_weights_with_other_classes_keep_the_body(name, tmp_path):
         np.testing.assert_array_equal(to_numpy(a), to_numpy(b))
 
 
-def test_wrong_weights_are_errors(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"nowhere\.weights\.h5"):
-        kp.zoo.gesture(input_shape=SMALL, pretrained=tmp_path / "nowhere.weights.h5")
-    with pytest.raises(ValueError, match="no bundled weights yet"):
-        kp.zoo.gesture(input_shape=SMALL, pretrained=True)
-    text = tmp_path / "notes.txt"
-    text.write_text("hello")
-    with pytest.raises(ValueError, match=r"notes\.txt"):
-        kp.zoo.gesture(input_shape=SMALL, pretrained=text)
-    path = tmp_path / "other.weights.h5"
-    kp.zoo.gesture(input_shape=SMALL, interval=(0.0, 1.0)).save_weights(path)
-    with pytest.raises(ValueError, match="belong to another basis"):
-        kp.zoo.gesture(input_shape=SMALL, pretrained=path)
-
-
 def loss_of(name):
     if name == "gesture":
         return keras.losses.SparseCategoricalCrossentropy(from_logits=True)
