@@ -59,10 +59,10 @@ def main() -> None:
     for name, row in results.items():
         numbers = " | ".join(f"{row[key]:.2f}" for key in ("distance", "p10", "p5", "p3"))
         print(f"| {name} | {numbers} |")
-    seconds = json.loads(done.read_text())["seconds"]
+    seconds = json.loads(done.read_text())["cpu_seconds"]
     table = {
         "command": "python -m benchmarks.four_sessions --data DIR",
-        "training_seconds": seconds,
+        "training_cpu_seconds": seconds,
         "test": recipe.data["test"]["sessions"],
         "results": results,
     }

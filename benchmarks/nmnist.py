@@ -39,7 +39,7 @@ def train(name, changes, data, out, epochs):
     if not (folder / "results.json").exists():
         print(f"{name}: training into {folder}", flush=True)
         kp.training.train(recipe, data, folder, resume=True)
-    seconds = json.loads((folder / "results.json").read_text())["seconds"]
+    seconds = json.loads((folder / "results.json").read_text())["cpu_seconds"]
     return recipe, folder / "last.weights.h5", seconds
 
 
@@ -71,7 +71,7 @@ def main() -> None:
     results, curves = {}, {}
     for title, changes in (ABLATION if arguments.ablation else MAIN).items():
         recipe, weights, seconds = train(title, changes, arguments.data, out, epochs)
-        row = {"training_seconds": seconds, "epochs": recipe.training["epochs"]}
+        row = {"training_cpu_seconds": seconds, "epochs": recipe.training["epochs"]}
         for dt in (recipe.model["dt"] // 2, recipe.model["dt"], recipe.model["dt"] * 2):
             labels, logits = measure(recipe, weights, arguments.data, dt)
             latency, accuracy = kp.metrics.accuracy_latency(labels[:, 0], logits, dt)

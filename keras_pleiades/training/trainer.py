@@ -181,16 +181,17 @@ class _Run:
         if self.recipe.training["tensorboard"]:
             board = tensorboard_writer(self.out / "tensorboard")
         while self.epoch < self.epochs:
-            started = time.monotonic()
+            started, worked = time.monotonic(), time.process_time()
             self._fit_epoch()
             self.save()
             row = {"epoch": self.epoch + 1, **self.logs, **self._evaluate()}
             row["seconds"] = round(time.monotonic() - started, 1)
+            row["cpu_seconds"] = round(time.process_time() - worked, 1)  # of all threads
             self.history.append(row)
             write_csv(self.history, self.out / "log.csv")
             if board is not None:
                 board(self.epoch + 1, {k: v for k, v in row.items() if k != "epoch"})
-            shown = {k: v for k, v in row.items() if k not in ("epoch", "seconds")}
+            shown = {k: v for k, v in row.items() if k not in ("epoch", "seconds", "cpu_seconds")}
             self.line.epoch(self.epoch, shown)
             self.epoch, self.step, self.logs = self.epoch + 1, 0, {}
             self.save()
@@ -302,7 +303,10 @@ class _Run:
         results = {
             "last": self.history[-1] if self.history else {},
             "best": best,
-            "seconds": round(sum(row["seconds"] for row in self.history), 1),
+            **{
+                name: round(sum(row.get(name, 0.0) for row in self.history), 1)
+                for name in ("seconds", "cpu_seconds")
+            },
             "backend": keras.backend.backend(),
             "devices": self.devices,
             "versions": {"keras_pleiades": __version__, "keras": keras.__version__},

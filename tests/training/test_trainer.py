@@ -46,6 +46,7 @@ def test_what_a_run_leaves_behind(unbroken):
     assert json.loads((out / "results.json").read_text())["last"] == results["last"]
     assert float(rows[-1]["val_accuracy"]) == results["last"]["val_accuracy"]
     assert float(rows[-1]["loss"]) < float(rows[0]["loss"])
+    assert 0 < float(rows[0]["cpu_seconds"]) <= results["cpu_seconds"]
     assert results["best"]["accuracy"] == max(float(row["val_accuracy"]) for row in rows)
 
     found = training.evaluate(tiny.recipe(), out / "last.weights.h5")
