@@ -15,6 +15,7 @@ class ClassifierTask:
 
     def __init__(self, model: PleiadesClassifier, loss: dict, evaluation: dict):
         self.dt, self.window_us = model.dt, evaluation["window_us"]
+        self.skipped = evaluation["skip_us"] // model.dt
         self.loss = losses.FrameCrossentropy(**loss)
         self.metrics = [metrics.FrameAccuracy()]
         self.reset()
@@ -27,6 +28,7 @@ class ClassifierTask:
     def update(self, y_true, outputs, weight):
         """Add a batch: classes, logits `(batch, time, classes)`, weights `(batch, time)`."""
         labels = y_true if y_true.ndim > 1 else y_true[:, None]
+        weight = np.where(np.arange(weight.shape[1]) < self.skipped, 0.0, weight)
         majority = decode.filter_clip(outputs, decode.MajorityFilter(self.window_us, self.dt))
         self._right.append((outputs.argmax(-1) == labels).ravel())
         self._filtered.append((majority == labels).ravel())

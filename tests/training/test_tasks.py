@@ -1,0 +1,42 @@
+"""What training and evaluation mean for each family."""
+
+import numpy as np
+import pytest
+
+from keras_pleiades import training
+from keras_pleiades.training.recipe import EVALUATION
+from keras_pleiades.training.tasks import ClassifierTask
+from tests.training import tiny
+
+
+@pytest.fixture(scope="module")
+def model():
+    return training.build_model(tiny.recipe().model)
+
+
+def scores(model, decisions, labels, weight=None, **evaluation):
+    task = ClassifierTask(model, {}, {**EVALUATION, "window_us": 10_000, **evaluation})
+    outputs = np.eye(4, dtype="float32")[decisions]
+    weight = np.ones(outputs.shape[:2]) if weight is None else weight
+    task.update(np.asarray(labels), outputs, weight)
+    return task.result()
+
+
+def test_a_clip_s_answer_is_the_mode_of_its_frames(model):
+    decisions = np.array([[0, 1, 1, 1], [2, 2, 3, 3], [3, 0, 0, 1]])
+    found = scores(model, decisions, [1, 3, 0])
+    assert found["accuracy"] == pytest.approx(7 / 12)
+    # Of two as frequent the smaller class is taken: the second clip is wrong.
+    assert found["clip_accuracy"] == pytest.approx(2 / 3)
+
+
+def test_frames_without_weight_do_not_vote(model):
+    decisions = np.array([[0, 0, 0, 1]])
+    found = scores(model, decisions, [1], weight=np.array([[0, 0, 0, 1]]))
+    assert found == {"accuracy": 1.0, "filtered_accuracy": 1.0, "clip_accuracy": 1.0}
+
+
+def test_the_beginning_may_be_left_out(model):
+    decisions = np.array([[0, 0, 0, 1]])
+    assert scores(model, decisions, [1])["accuracy"] == 0.25
+    assert scores(model, decisions, [1], skip_us=3 * model.dt)["accuracy"] == 1.0
