@@ -1,5 +1,7 @@
 """PLEIADES networks in Keras 3: temporal kernels that are sums of orthogonal polynomials."""
 
+import keras
+
 from keras_pleiades import (
     basis,
     contraction,
@@ -39,4 +41,5 @@ __all__ = [
     "zoo",
 ]
 
-keep_freed_memory()  # early: malloc gives threads that are already running what it gave them
+# Early: threads that are already running keep the arena that malloc gave them.
+keep_freed_memory(keras.backend.backend())

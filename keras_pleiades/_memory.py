@@ -11,7 +11,7 @@ TRIM_THRESHOLD, TOP_PAD, MMAP_MAX, ARENA_MAX = -1, -2, -4, -8
 
 
 @functools.cache
-def keep_freed_memory() -> bool:
+def keep_freed_memory(backend: str) -> bool:
     """Let glibc keep memory that was freed, once a process; return whether it does.
 
     By default it hands every large block back to the system at once, and each step of a network
@@ -28,10 +28,13 @@ def keep_freed_memory() -> bool:
         mallopt = library.mallopt
     except (OSError, AttributeError):
         return False
-    settings = (
-        (MMAP_MAX, 0),  # no block so large that it is mapped by itself
-        (TRIM_THRESHOLD, 2**31 - 1),
-        (TOP_PAD, 2**26),
-        (ARENA_MAX, 1),  # XLA allocates in threads of its own, whose arenas have small heaps
-    )
-    return all(mallopt(name, value) for name, value in settings)
+    settings = {
+        MMAP_MAX: 0,  # no block so large that it is mapped by itself
+        TRIM_THRESHOLD: 2**31 - 1,
+        TOP_PAD: 2**26,
+    }
+    if backend == "jax":
+        # JAX allocates in threads of its own, and the heaps of their arenas are small. They then
+        # wait for each other: an online step, which allocates little, becomes a tenth slower.
+        settings[ARENA_MAX] = 1
+    return all(mallopt(name, value) for name, value in settings.items())

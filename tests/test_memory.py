@@ -11,7 +11,7 @@ from keras_pleiades import _memory
 PROGRAM = """
 import resource, runpy, sys
 import numpy as np
-kept = runpy.run_path(sys.argv[1])["keep_freed_memory"]()  # the file alone: no need of Keras
+kept = runpy.run_path(sys.argv[1])["keep_freed_memory"]("torch")  # no Keras
 for _ in range(3):
     np.ones(2**24)
 before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
