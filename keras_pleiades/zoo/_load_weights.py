@@ -1,7 +1,6 @@
 """Loads a weights file into a network, and reads from the file what network it is for."""
 
 import contextlib
-import warnings
 
 import h5py
 import numpy as np
@@ -56,13 +55,10 @@ def load_weights(model: PleiadesModel, path: str) -> None:
         assign_checkpoint(donor, read_torch_checkpoint(path), path)
     else:
         donor = _with_classes(model, classes_in(model, path))
-        with warnings.catch_warnings():
-            # Keras 3.15 says so of a functional model's own bookkeeping, which holds no weights.
-            warnings.filterwarnings("ignore", "Skipping nested container at '_operations_by_depth")
-            try:
-                donor.load_weights(path)
-            except (ValueError, *_H5PY_ERRORS) as error:
-                raise ValueError(f"{path} does not fit {model.name}: {error}") from error
+        try:
+            donor.load_weights(path)
+        except (ValueError, *_H5PY_ERRORS) as error:
+            raise ValueError(f"{path} does not fit {model.name}: {error}") from error
     if donor is not model:
         new = {id(variable) for variable in model.last_layer.variables}
         for own, given in zip(model.variables, donor.variables, strict=True):

@@ -319,11 +319,3 @@ class TestManifest:
 def test_no_weights_file_is_without_an_entry():
     files = {path.name for path in _presets.WEIGHTS.glob("*.h5")}
     assert files == {preset.file for preset in ENTRIES if preset.file}
-
-
-def test_loading_warns_of_nothing(tmp_path, recwarn):
-    path = tmp_path / "a.weights.h5"
-    kp.zoo.gesture(input_shape=SMALL).save_weights(path)
-    keras.utils.clear_session()
-    kp.zoo.gesture(input_shape=SMALL, pretrained=path)
-    assert not [one for one in recwarn if "Skipping nested" in str(one.message)]
