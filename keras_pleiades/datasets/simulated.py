@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from keras_pleiades._home import home
+from keras_pleiades._fetch import cache_folder
 from keras_pleiades.datasets.base import EventDataset
 from keras_pleiades.datasets.boxes import bin_of, box_target
 from keras_pleiades.datasets.class_names import GESTURES, ROAD_USERS
@@ -70,7 +70,7 @@ class SyntheticDataset(EventDataset):
             self.task,
             range(first, first + recordings),
             split,
-            pathlib.Path(folder) if folder is not None else home() / "synthetic",
+            pathlib.Path(folder) if folder is not None else cache_folder() / "synthetic",
             processes,
             duration_us=duration_us,
             **(simulation or {}),

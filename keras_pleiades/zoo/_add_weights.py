@@ -17,9 +17,9 @@ import sys
 import numpy as np
 from keras import ops
 
+from keras_pleiades._fetch import sha256_of
 from keras_pleiades.training.checkpoint import write_atomically
 from keras_pleiades.zoo import _builders, _presets
-from keras_pleiades.zoo._fetch import sha256_of
 from keras_pleiades.zoo._load_weights import classes_in
 
 

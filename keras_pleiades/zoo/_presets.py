@@ -6,8 +6,8 @@ import os
 import pathlib
 from typing import Any
 
+from keras_pleiades._fetch import fetch, whats_wrong
 from keras_pleiades.zoo._architectures import ARCHITECTURES
-from keras_pleiades.zoo._fetch import fetch, whats_wrong
 
 # Inside the package: the wheel, an editable install and a clone then have it in the same place.
 WEIGHTS = pathlib.Path(__file__).parents[1] / "weights"

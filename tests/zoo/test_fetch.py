@@ -11,7 +11,7 @@ import sys
 import numpy as np
 import pytest
 
-from keras_pleiades.zoo import _fetch
+from keras_pleiades import _fetch
 from tests.zoo.bad_server import serve
 
 CONTENT = np.random.default_rng(0).bytes(50_000)
