@@ -1,6 +1,6 @@
 """Measures the error of `memory="projection"` over bin size, order and degree.
 
-KERAS_BACKEND=jax python -m benchmarks.projection [--checkpoint dvs128_ckpt.pt]
+KERAS_BACKEND=torch python -m benchmarks.projection [--checkpoint dvs128_ckpt.pt]
 
 Of one layer: the largest difference to the exact stream over the largest exact answer, on frames of
 white noise, the worst a window can hold. Of the gesture network: the same of its logits, and how

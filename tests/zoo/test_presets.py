@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import keras_pleiades as kp
-from keras_pleiades.zoo import _add_weights, _fetch, _presets
+from keras_pleiades import _fetch
+from keras_pleiades.zoo import _add_weights, _presets
 from tests.backends import randomize, to_numpy
 from tests.zoo.bad_server import serve
 
