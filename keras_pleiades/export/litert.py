@@ -4,6 +4,7 @@ import pathlib
 import tempfile
 
 from keras_pleiades.export.form import Form
+from keras_pleiades.export.network import read_network
 from keras_pleiades.export.saved_model import import_tensorflow, save
 from keras_pleiades.export.tensorflow_graph import clip_function, stream_function
 
@@ -14,7 +15,8 @@ def write(model, form: Form, facts: dict, path: pathlib.Path) -> None:
     tf = import_tensorflow("litert")
     weights = {}
     with tf.device("CPU"), tempfile.TemporaryDirectory() as folder:
-        function = (stream_function if form.streaming else clip_function)(model, form, weights)
+        make = stream_function if form.streaming else clip_function
+        function = make(read_network(model), form, weights)
         module = tf.Module(name="keras_pleiades_network")
         signature = function.get_concrete_function()
         module.network_weights = list(weights.values())

@@ -77,24 +77,68 @@ class Graph(Protocol):
     def upsample(self, x: Frames, factor: int) -> Frames:
         """Repeat each pixel in height and width."""
 
-    def crop(self, x: Frames, height: int, width: int) -> Frames:
-        """Keep the upper left part of this size."""
+    def crop(self, x: Frames, rows: int, columns: int) -> Frames:
+        """Drop so many rows from below and columns from the right."""
 
 
-def write_network(model, graph: Graph, frames: Frames) -> Frames:
-    """Say a PLEIADES network in the operations of `graph`, and return its answers."""
-    values = {id(model.inputs[0]): frames}
+@dataclasses.dataclass(frozen=True)
+class Program:
+    """A network as a list of operations of `Graph`, weights included.
 
-    def value_of(tensor) -> Frames:
+    Attributes:
+        steps: Operations and their arguments, in order; a `_Value` stands for frames.
+        spatial: Whether answers have height and width.
+    """
+
+    steps: list[tuple[str, tuple]]
+    spatial: bool
+
+    def write(self, graph: Graph, frames: Frames) -> Frames:
+        """Do the operations in `graph`, and return the answers."""
+        values = [frames]
+        for operation, arguments in self.steps:
+            given = [values[a.number] if isinstance(a, _Value) else a for a in arguments]
+            values.append(getattr(graph, operation)(*given))
+        return values[-1]
+
+
+@dataclasses.dataclass(frozen=True)
+class _Value:
+    """Frames that a program will have: the input is number 0, the first step's result 1."""
+
+    number: int
+
+
+class _Recorder:
+    """A `Graph` that writes down what it is asked for."""
+
+    def __init__(self):
+        self.steps = []
+
+    def __getattr__(self, operation):
+        def record(*arguments):
+            self.steps.append((operation, arguments))
+            return _Value(len(self.steps))
+
+        return record
+
+
+def read_network(model) -> Program:
+    """Return a PLEIADES network as a program."""
+    recorder = _Recorder()
+    values = {id(model.inputs[0]): _Value(0)}
+
+    def value_of(tensor) -> _Value:
         if id(tensor) not in values:
             history = tensor._keras_history
             layer = history.operation
             node = layer._inbound_nodes[history.node_index]
             inputs = [value_of(x) for x in node.arguments.keras_tensors]
-            values[id(tensor)] = _writer(layer)(layer, graph, *inputs)
+            values[id(tensor)] = _writer(layer)(layer, recorder, *inputs)
         return values[id(tensor)]
 
-    return value_of(model.outputs[0])
+    value_of(model.outputs[0])
+    return Program(recorder.steps, spatial=len(model.output_shape) == 5)
 
 
 def _writer(layer) -> Callable:
@@ -145,10 +189,11 @@ def _spatial_conv(layer, graph, x, norm=None):
 
 
 def _dense(layer, graph, x, norm=None):
-    if layer.quantization_mode is not None:
+    quantized = getattr(layer, "quantization_mode", None)
+    if quantized is not None:
         raise ValueError(
-            f"Layer {layer.name!r} is quantized ({layer.quantization_mode}), and exports are "
-            "float32. Export the network as it was before model.quantize."
+            f"Layer {layer.name!r} is quantized ({quantized}), and exports are float32. Export "
+            "the network as it was before model.quantize."
         )
     bias = _array(layer.bias) if layer.use_bias else None
     kernel, bias = _fold(_array(layer.kernel)[None, None], bias, False, norm)
@@ -197,9 +242,9 @@ def _upsample(layer, graph, x):
 
 
 def _crop(layer, graph, x):
-    height, width = (after for _, after in layer.cropping[1:])
-    _expect(layer, "cropping", tuple(layer.cropping), ((0, 0), (0, height), (0, width)))
-    return graph.crop(x, x.height - height, x.width - width)
+    rows, columns = (after for _, after in layer.cropping[1:])
+    _expect(layer, "cropping", tuple(layer.cropping), ((0, 0), (0, rows), (0, columns)))
+    return graph.crop(x, rows, columns)
 
 
 def _add(layer, graph, x, *others):

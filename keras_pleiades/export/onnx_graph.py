@@ -6,7 +6,7 @@ import pathlib
 import numpy as np
 
 from keras_pleiades.export.form import OUTPUT, Form, next_name, state_name
-from keras_pleiades.export.network import Frames, write_network
+from keras_pleiades.export.network import Frames, read_network
 from keras_pleiades.export.require import require
 
 # Of June 2022: what reads ONNX at all today reads these.
@@ -18,7 +18,8 @@ def write(model, form: Form, facts: dict, path: pathlib.Path) -> None:
     """Write the network to an `.onnx` file; the facts go into its metadata too."""
     onnx = require("onnx", "onnx")
     graph = OnnxGraph(form)
-    graph.end(write_network(model, graph, graph.begin()), len(model.output_shape) == 5)
+    program = read_network(model)
+    graph.end(program.write(graph, graph.begin()), program.spatial)
     proto = onnx.helper.make_model(
         onnx.helper.make_graph(
             graph.nodes, model.name, graph.inputs, graph.outputs, graph.initializers
@@ -46,7 +47,7 @@ class OnnxGraph:
         self._float = require("onnx", "onnx").TensorProto.FLOAT
         self.form = form
         self.nodes, self.initializers, self.inputs, self.outputs = [], [], [], []
-        self._constants = {}
+        self._constants, self._weights = {}, set()
         self._batch = None
 
     def begin(self) -> Frames:
@@ -188,8 +189,9 @@ class OnnxGraph:
         )
         return Frames(value, x.height * factor, x.width * factor, x.channels)
 
-    def crop(self, x, height, width):
+    def crop(self, x, rows, columns):
         """Keep the upper left part."""
+        height, width = x.height - rows, x.width - columns
         value = self._slice(x.value, 0, height, axis=2)
         return Frames(self._slice(value, 0, width, axis=3), height, width, x.channels)
 
@@ -236,8 +238,10 @@ class OnnxGraph:
     def _weight(self, array, name) -> str:
         from onnx import numpy_helper
 
-        array = np.ascontiguousarray(array)
-        self.initializers.append(numpy_helper.from_array(array, name))
+        if name not in self._weights:  # a layer may be called twice
+            self._weights.add(name)
+            array = np.ascontiguousarray(array)
+            self.initializers.append(numpy_helper.from_array(array, name))
         return name
 
     def _info(self, name, shape, free=()):

@@ -7,6 +7,7 @@ import pathlib
 import keras
 
 from keras_pleiades.export.form import OUTPUT, Form
+from keras_pleiades.export.network import Program, read_network
 from keras_pleiades.export.require import require
 from keras_pleiades.export.tensorflow_graph import answer, clip_function, stream_function
 
@@ -15,17 +16,17 @@ def write(model, form: Form, facts: dict, path: pathlib.Path) -> None:
     """Write a SavedModel: with `serve`, or online with `step` and `reset` too."""
     del facts  # they lie beside
     tf = import_tensorflow()
+    program = read_network(model)
     with tf.device("CPU"):
         module = tf.Module(name="keras_pleiades_network")
-        module.network_weights = weights = {}
+        weights = {}
         if form.streaming:
-            signatures = _make_stream(model, form, module, weights)
+            signatures = _make_stream(program, form, module, weights)
         else:
-            module.serve = clip_function(model, form, weights)
+            module.serve = clip_function(program, form, weights)
             # As Keras names them.
             signatures = {"serving_default": module.serve, "serve": module.serve}
         signatures = {name: f.get_concrete_function() for name, f in signatures.items()}
-        # The dictionary was empty when the module got it, and is kept as a copy.
         module.network_weights = list(weights.values())
         save(module, signatures, path)
 
@@ -51,7 +52,7 @@ def import_tensorflow(extra: str = "tensorflow"):
     return tf
 
 
-def _make_stream(model, form: Form, module, weights: dict) -> dict:
+def _make_stream(program: Program, form: Form, module, weights: dict) -> dict:
     """Give the module a memory, `step` and `reset`, and return all signatures."""
     tf = require("tensorflow", "tensorflow")
     memory = {
@@ -65,7 +66,7 @@ def _make_stream(model, form: Form, module, weights: dict) -> dict:
         autograph=False,
     )
     def step(frame):
-        outputs, state = answer(model, form, weights, frame, memory)
+        outputs, state = answer(program, form, weights, frame, memory)
         for name, array in state.items():
             memory[name].assign(array)
         return {OUTPUT: outputs}
@@ -77,6 +78,6 @@ def _make_stream(model, form: Form, module, weights: dict) -> dict:
         return {}
 
     module.step, module.reset = step, reset
-    explicit = stream_function(model, form, weights)
+    explicit = stream_function(program, form, weights)
     module.advance = explicit
     return {"serving_default": explicit, "step": step, "reset": reset}

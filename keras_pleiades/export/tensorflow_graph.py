@@ -3,7 +3,7 @@
 import numpy as np
 
 from keras_pleiades.export.form import OUTPUT, Form, next_name, state_name
-from keras_pleiades.export.network import Frames, write_network
+from keras_pleiades.export.network import Frames, Program
 from keras_pleiades.export.require import require
 
 
@@ -120,8 +120,9 @@ class TensorFlowGraph:
         value = self.tf.image.resize(x.value, (height, width), method="nearest")
         return Frames(value, height, width, x.channels)
 
-    def crop(self, x, height, width):
+    def crop(self, x, rows, columns):
         """Keep the upper left part."""
+        height, width = x.height - rows, x.width - columns
         return Frames(x.value[:, :height, :width], height, width, x.channels)
 
     def _mean(self, value):
@@ -146,14 +147,14 @@ class TensorFlowGraph:
         return self.weights[name]
 
 
-def answer(model, form: Form, weights: dict, frames, state: dict) -> tuple:
+def answer(program: Program, form: Form, weights: dict, frames, state: dict) -> tuple:
     """Return the network's answers to `frames` and the next state, by the layers' names."""
     graph = TensorFlowGraph(form, weights, frames, state)
-    outputs = graph.end(write_network(model, graph, graph.begin()), len(model.output_shape) == 5)
+    outputs = graph.end(program.write(graph, graph.begin()), program.spatial)
     return outputs, graph.next_state
 
 
-def clip_function(model, form: Form, weights: dict):
+def clip_function(program: Program, form: Form, weights: dict):
     """Return a `tf.function` of the clip form."""
     tf = require("tensorflow", "tensorflow")
 
@@ -162,12 +163,12 @@ def clip_function(model, form: Form, weights: dict):
         autograph=False,
     )
     def serve(frames):
-        return {OUTPUT: answer(model, form, weights, frames, {})[0]}
+        return {OUTPUT: answer(program, form, weights, frames, {})[0]}
 
     return serve
 
 
-def stream_function(model, form: Form, weights: dict):
+def stream_function(program: Program, form: Form, weights: dict):
     """Return a `tf.function` of the streaming form, with the state as inputs and outputs."""
     tf = require("tensorflow", "tensorflow")
     specs = [tf.TensorSpec(form.input_shape, "float32", form.input_name)]
@@ -178,7 +179,7 @@ def stream_function(model, form: Form, weights: dict):
     @tf.function(input_signature=specs, autograph=False)
     def advance(frame, *arrays):
         state = dict(zip(form.state, arrays, strict=True))
-        outputs, state = answer(model, form, weights, frame, state)
+        outputs, state = answer(program, form, weights, frame, state)
         return {OUTPUT: outputs, **{next_name(name): array for name, array in state.items()}}
 
     return advance

@@ -84,6 +84,10 @@ def test_only_networks_of_the_package(tmp_path):
         kp.export.export(keras.Sequential(), tmp_path / "a")
     with pytest.raises(ValueError, match="'odd' is a Strange"):
         kp.export.export(strange_model(), tmp_path / "a.onnx", "onnx")
+    quantized = model_of()
+    quantized.get_layer("logits").quantize("int8")
+    with pytest.raises(ValueError, match=r"'logits' is quantized \(int8\)"):
+        kp.export.export(quantized, tmp_path / "a.onnx", "onnx")
     fixed = model_of(input_shape=(20, 8, 9, 2))
     with pytest.raises(ValueError, match="clips of 20 frames"):
         kp.export.export(fixed, tmp_path / "a.onnx", "onnx", frames=30)

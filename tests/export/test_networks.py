@@ -165,12 +165,14 @@ def test_arguments_of_the_layers(arguments, tmp_path):
     model = small_model(**arguments)
     frames = poisson((2, model.context_frames + 5, *model.input_shape[2:]))
     expected = answers(model, frames)
-    for format in ("onnx", "tf_saved_model"):
-        path = tmp_path / f"a{SUFFIX[format]}"
-        check(run_clip(kp.export.export(model, path, format), frames), expected)
-        kp.export.export(model, path, format, streaming=True, batch_size=2)
-        late = model.context_frames
-        check(run_stream(path, frames)[:, late:], expected[:, expected.shape[1] - 5 :])
+    path = kp.export.export(model, tmp_path / "a.onnx", "onnx")
+    check(run_clip(path, frames), expected)
+    kp.export.export(model, path, "onnx", streaming=True, batch_size=2)
+    online = run_stream(path, frames)[:, model.context_frames :]
+    check(online, expected[:, expected.shape[1] - 5 :])
+    if "padding" in model.temporal:  # all else TensorFlow's graph does as in other tests
+        path = kp.export.export(model, tmp_path / "a")
+        check(run_clip(path, frames), expected)
 
 
 def test_free_size_and_fixed_frames(small, tmp_path):
