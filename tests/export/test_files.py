@@ -1,6 +1,7 @@
 """What lies beside an export, what an export replaces, and what it refuses."""
 
 import json
+import subprocess
 import sys
 
 import keras
@@ -140,3 +141,15 @@ def test_a_folder_is_replaced_only_if_it_is_an_export(tmp_path):
         pytest.fail("must not come here")
     assert [p.name for p in target.iterdir()] == ["second"]
     assert list(tmp_path.iterdir()) == [target]
+
+
+def test_openvino_tells_nobody():
+    code = """
+import os, sys
+os.register_at_fork(before=lambda: print("forked"))
+from keras_pleiades.export.openvino import import_openvino
+print("core", import_openvino().Core() is not None, "openvino_telemetry" in sys.modules)
+"""
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert found.returncode == 0, found.stderr
+    assert found.stdout == "core True False\n"
