@@ -261,6 +261,21 @@ class PleiadesModel(keras.Model):
         """
         return step(self, frame, state)
 
+    def export(self, filepath, format="tf_saved_model", verbose=None, **kwargs) -> None:
+        """Write the network for another runtime; see `keras_pleiades.export.export`.
+
+        Works on every backend. Formats that only Keras has are left to it.
+
+        Args:
+            filepath: Where to write.
+            format: `"tf_saved_model"`, `"onnx"`, `"litert"`, `"openvino"`, or one of Keras' own.
+            verbose: Whether to print where the network went.
+            **kwargs: Further arguments of `keras_pleiades.export.export`, such as `streaming`.
+        """
+        from keras_pleiades.export.api import export_model  # it imports this module
+
+        export_model(self, filepath, format, verbose, **kwargs)
+
     def call(self, inputs, training=None, mask=None):
         """Run the graph on a clip, or say how many frames it takes."""
         if CarriedContext.active() is None:
