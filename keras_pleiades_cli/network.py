@@ -6,6 +6,7 @@ import os
 from typing import Any
 
 from keras_pleiades_cli.errors import UserError
+from keras_pleiades_cli.package import load_package
 from keras_pleiades_cli.parsing import microseconds, names, size
 
 
@@ -69,7 +70,7 @@ def build(name: str, options: argparse.Namespace) -> Network:
     Raises:
         ValueError: There are no such weights, or they do not fit.
     """
-    import keras_pleiades as kp
+    kp = load_package()
     from keras_pleiades.zoo._load_weights import classes_in
     from keras_pleiades.zoo._presets import find_weights
     from keras_pleiades.zoo._torch_checkpoint import is_torch_checkpoint

@@ -3,6 +3,7 @@
 import argparse
 
 from keras_pleiades_cli.files import check_file
+from keras_pleiades_cli.package import load_package
 
 
 def add_recipe_options(parser: argparse.ArgumentParser) -> None:
@@ -21,6 +22,5 @@ def add_recipe_options(parser: argparse.ArgumentParser) -> None:
 def load(options: argparse.Namespace):
     """Return the recipe."""
     check_file(options.recipe, "a recipe, such as zoo/gesture/recipe.toml")
-    from keras_pleiades import training
 
-    return training.load_recipe(options.recipe, options.set)
+    return load_package().training.load_recipe(options.recipe, options.set)

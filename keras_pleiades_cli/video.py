@@ -34,7 +34,7 @@ class Canvas:
         longest = max(sensor)
         # Events of a large sensor are counted in larger pixels; a small one's are enlarged.
         self.shape = tuple(max(1, round(n * min(1.0, 640 / longest))) for n in sensor)
-        self.zoom = max(1, 512 // longest)
+        self.zoom = max(1, 640 // longest)
         self._scale = self.zoom * self.shape[1] / sensor[1], self.zoom * self.shape[0] / sensor[0]
         self._history = collections.deque()
 

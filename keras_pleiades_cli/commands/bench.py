@@ -11,6 +11,7 @@ import time
 from keras_pleiades_cli.catalogue import MODELS
 from keras_pleiades_cli.errors import GOOD
 from keras_pleiades_cli.network import add_size_options, arguments_of
+from keras_pleiades_cli.package import load_package, quiet
 from keras_pleiades_cli.parsing import count
 
 NAME, NEEDS_KERAS = "bench", True
@@ -27,12 +28,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print a line for the clip and one for the stream."""
+    kp = load_package()
     import keras
     import numpy as np
 
-    import keras_pleiades as kp
-
-    model = getattr(kp.zoo, options.model)(**arguments_of(options))
+    with quiet():
+        model = getattr(kp.zoo, options.model)(**arguments_of(options))
     shape = (1, model.context_frames + ANSWERS, *model.input_shape[2:])
     clip = (np.random.default_rng(0).random(shape) < 0.02).astype("float32")
     stream, frame = model.stream(), clip[:, :1]

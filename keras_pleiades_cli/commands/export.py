@@ -7,6 +7,7 @@ import pathlib
 from keras_pleiades_cli.catalogue import MODELS
 from keras_pleiades_cli.errors import GOOD
 from keras_pleiades_cli.network import add_size_options, add_weights_options, build
+from keras_pleiades_cli.package import quiet
 from keras_pleiades_cli.parsing import count, size
 
 NAME, NEEDS_KERAS = "export", True
@@ -37,7 +38,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Export, and say where to."""
-    network = build(options.model, options)
+    with quiet():
+        network = build(options.model, options)
     from keras_pleiades import export
 
     path = export.export(

@@ -12,6 +12,7 @@ from keras_pleiades_cli import catalogue
 from keras_pleiades_cli.errors import GOOD, UserError
 from keras_pleiades_cli.files import check_file
 from keras_pleiades_cli.network import add_size_options, arguments_of
+from keras_pleiades_cli.package import load_package, quiet
 
 NAME, NEEDS_KERAS = "info", True
 EXAMPLES = (
@@ -40,7 +41,8 @@ def run(options: argparse.Namespace) -> int:
         if options.dt is not None or options.size is not None:
             raise UserError(f"--dt and --size are for networks; {options.target} is none")
         return _recording(options)
-    facts = network_facts(*named, **arguments_of(options))
+    with quiet():
+        facts = network_facts(*named, **arguments_of(options))
     if options.json:
         print(json.dumps(facts, indent=2))
     else:
@@ -75,7 +77,7 @@ def network_facts(name: str, preset: str | None, **arguments) -> dict:
     """Return what a network costs, remembers and has been measured to do; nothing is fetched."""
     import math
 
-    import keras_pleiades as kp
+    kp = load_package()
 
     presets = catalogue.presets()[name]
     about = presets.get(preset, {})
@@ -142,7 +144,7 @@ def lines(facts: dict, verbose: bool) -> list[str]:
 def _recording(options):
     known = f"a network ({', '.join(catalogue.MODELS)}), a preset or a recording"
     path = check_file(options.target, known)
-    import keras_pleiades as kp
+    kp = load_package()
 
     found = kp.events.info(path)
     if options.json:

@@ -12,6 +12,7 @@ from keras_pleiades_cli.catalogue import MODELS
 from keras_pleiades_cli.errors import GOOD, UserError
 from keras_pleiades_cli.files import check_file, check_out
 from keras_pleiades_cli.network import add_size_options, add_weights_options, build
+from keras_pleiades_cli.package import load_package, quiet
 from keras_pleiades_cli.parsing import microseconds, positive, size
 from keras_pleiades_cli.parsing import time as time_of
 from keras_pleiades_cli.progress import Progress
@@ -71,7 +72,7 @@ def run(options: argparse.Namespace) -> int:
     """Predict."""
     path = check_file(options.recording, "an event recording")
     ending = options.out and check_out(options.out, (".mp4", ".gif", ".json", ".csv"))
-    import keras_pleiades as kp
+    kp = load_package()
     from keras_pleiades_cli.answers import reader_of
 
     # One pass over the events, which is quick beside a network: it finds damage before hours of
@@ -85,7 +86,8 @@ def run(options: argparse.Namespace) -> int:
             f"A GIF holds at most {GIF_PICTURES} pictures; this would be "
             f"{total_us // picture_dt + 1}. Choose --start and --end, fewer --fps, or an .mp4"
         )
-    network = build(options.model, options)
+    with quiet():
+        network = build(options.model, options)
     model = network.model
     reader = reader_of(network, sensor, options.window, options.min_score)
     header = {

@@ -5,6 +5,7 @@ import json
 
 from keras_pleiades_cli.errors import GOOD, UserError
 from keras_pleiades_cli.files import check_file, check_out
+from keras_pleiades_cli.package import load_package
 from keras_pleiades_cli.parsing import positive
 
 # Needs Keras only because the package does; there is nothing to choose.
@@ -35,7 +36,7 @@ def run(options: argparse.Namespace) -> int:
     """Simulate, and say how many events there were."""
     check_file(options.video, "a video")
     check_out(options.out, (".npz", ".csv", ".aedat"))
-    import keras_pleiades as kp
+    kp = load_package()
 
     properties = properties_of(options.set)
     events = kp.events.simulate(options.video, options.fps, seed=options.seed, **properties)
