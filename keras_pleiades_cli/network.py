@@ -72,16 +72,20 @@ def build(name: str, options: argparse.Namespace) -> Network:
     """
     kp = load_package()
     from keras_pleiades.zoo._load_weights import classes_in
-    from keras_pleiades.zoo._presets import find_weights
+    from keras_pleiades.zoo._presets import DEFAULT, find_weights
     from keras_pleiades.zoo._torch_checkpoint import is_torch_checkpoint
 
     make, arguments = getattr(kp.zoo, name), arguments_of(options)
     if getattr(options, "untrained", False):
         model = make(**arguments)
         return Network(model, "untrained", labels_of(name, model, options.labels))
-    if options.preset is not None and options.preset not in kp.zoo.list_presets(name):
-        known = ", ".join(kp.zoo.list_presets(name)) or "none yet"
+    presets = kp.zoo.list_presets(name)
+    if options.preset is not None and options.preset not in presets:
+        known = ", ".join(presets) or "none yet"
         raise UserError(f"{name} has no preset {options.preset!r}. Its presets: {known}")
+    if options.preset is None and options.weights is None and DEFAULT not in presets:
+        others = "".join(f"--preset {one} or " for one in presets)
+        raise UserError(f"{name} has no bundled weights yet. Give {others}--weights FILE")
     found = find_weights(name, options.preset or _path(options.weights) or True)
     wanted = found.path if found.preset is None else found.preset.name
     classes = None if found.preset is None else found.preset.num_classes

@@ -20,6 +20,7 @@ from tests.cli.conftest import FRAME, SENSOR
 once = pytest.mark.skipif(keras.backend.backend() != "torch", reason="the same on every backend")
 
 
+@once
 def test_predict_is_the_clips_answer(gesture, recording, weights, tmp_path, capsys):
     out = tmp_path / "answer.csv"
     assert main([*gesture, "--out", str(out), "--labels", "up,down,left"]) == 0
@@ -144,9 +145,8 @@ def test_ctrl_c_leaves_no_file(gesture, tmp_path, monkeypatch, capsys):
     assert not list(tmp_path.iterdir())
 
 
+@once
 def test_the_authors_checkpoint_on_a_recording(shared, capsys):
-    if keras.backend.backend() != "torch":
-        pytest.skip("the same on every backend")
     path = str(shared / "data" / "recordings" / "dvs.aedat4")
     checkpoint = str(shared / "reference" / "dvs128_ckpt.pt")
     command = ["predict", path, "--model", "gesture", "--weights", checkpoint, "--json"]
