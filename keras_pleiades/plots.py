@@ -2,6 +2,7 @@
 
 import os
 import tempfile
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -98,25 +99,56 @@ def animate(
         True
     """
     path = os.fspath(path)
-    ending = os.path.splitext(path)[1].lower()
-    writers = {".gif": _write_gif, ".mp4": _write_mp4}
-    if ending not in writers:
-        raise ValueError(f"`path` must end in .gif or .mp4. Received: path={path!r}")
+    _writer(path)  # a wrong ending is said before anything is drawn
     dt = check_dt(dt)
     sensor, _, start = _defaults(events, sensor, dt, 1)
     zoom = zoom or max(1, round(256 / max(sensor)))
     count = min(max_frames, int(events["t"].max() - start) // dt + 1)
-    frames = _rendered(events, sensor, dt, start, count, zoom)
+    return write_pictures(path, _rendered(events, sensor, dt, start, count, zoom), fps)
+
+
+def write_pictures(
+    path: str | os.PathLike, pictures: Iterable[np.ndarray], fps: float = 30.0
+) -> str:
+    """Writes pictures as an animated GIF or an MP4, by the ending of `path`.
+
+    The file is written beside its place and then moved there: it is there whole or not at all.
+
+    Args:
+        path: `.gif` (needs Pillow; all pictures are held in memory) or `.mp4` (through faery;
+            pictures are taken one by one).
+        pictures: `(height, width, 3)` uint8 arrays of one size.
+        fps: Pictures a second when played.
+
+    Returns:
+        The path.
+
+    Example:
+        >>> path = os.path.join(tempfile.mkdtemp(), "grey.gif")
+        >>> _ = write_pictures(path, (np.full((8, 8, 3), 20 * i, np.uint8) for i in range(9)))
+        >>> os.path.getsize(path) > 0
+        True
+    """
+    path = os.fspath(path)
+    write, ending = _writer(path)
     folder = tempfile.mkdtemp(prefix=".writing_", dir=os.path.dirname(path) or ".")
     temporary = os.path.join(folder, "animation" + ending)
     try:
-        writers[ending](temporary, frames, fps)
+        write(temporary, pictures, fps)
         os.replace(temporary, path)
     finally:
         if os.path.exists(temporary):
             os.unlink(temporary)
         os.rmdir(folder)
     return path
+
+
+def _writer(path):
+    ending = os.path.splitext(path)[1].lower()
+    writers = {".gif": _write_gif, ".mp4": _write_mp4}
+    if ending not in writers:
+        raise ValueError(f"`path` must end in .gif or .mp4. Received: path={path!r}")
+    return writers[ending], ending
 
 
 def accuracy_latency(

@@ -204,15 +204,16 @@ def test_command_line(tmp_path, capsys):
     said = capsys.readouterr()
     assert f"Continue with: keras-pleiades train {path} --out {out}" in said.err
     assert said.err.rstrip().endswith("--resume")
-    assert cli.main([*command, "--resume"]) == 0
-    assert cli.main(["evaluate", str(path), "--weights", str(out / "best.weights.h5")]) == 0
+    assert cli.main([*command, "--resume", "--json"]) == 0
+    weights = str(out / "best.weights.h5")
+    assert cli.main(["evaluate", str(path), "--weights", weights, "--json"]) == 0
     *_, trained, evaluated = capsys.readouterr().out.strip().splitlines()
     best, found = json.loads(trained)["best"], json.loads(evaluated)
     assert found["loss"] == pytest.approx(best["loss"], rel=1e-5)
-    assert cli.main(command) == 1
+    assert cli.main(command) == 2
     assert "holds a run already" in capsys.readouterr().err
-    assert cli.main(["train", str(tmp_path / "none.toml")]) == 1
-    assert cli.main(["evaluate", str(path), "--set", "epochs=1"]) == 1
+    assert cli.main(["train", str(tmp_path / "none.toml")]) == 2
+    assert cli.main(["evaluate", str(path), "--set", "epochs=1"]) == 2
     assert "section.key=value" in capsys.readouterr().err
 
 

@@ -1,0 +1,60 @@
+"""What rows and readers of all families share."""
+
+
+def row_of(prediction, **answer) -> dict:
+    """Return a row: when, which stretch of the clock, whether the network has its context."""
+    return {
+        "t_us": int(prediction.t_us),
+        "segment": int(prediction.segment),
+        "ready": bool(prediction.ready),
+        **answer,
+    }
+
+
+def rounded(value: float) -> float:
+    """Return a plain number with as many digits as mean something."""
+    return round(float(value), 4)
+
+
+class Reader:
+    """Reads predictions in their order, and counts what it read.
+
+    Frames at the beginning, in which the network still sees the zeros it starts with, are counted
+    only where there are no others.
+    """
+
+    columns: tuple[str, ...]
+
+    def __init__(self):
+        self.frames = self.ready_frames = 0
+        self._segment = None
+
+    def read(self, prediction) -> dict:
+        """Return the row of a prediction."""
+        if prediction.segment != self._segment:
+            self._segment = prediction.segment
+            self.restart()
+        row = self.answer(prediction)
+        self.frames += 1
+        if row["ready"] and not self.ready_frames:
+            self.forget()
+        if row["ready"] or not self.ready_frames:
+            self.count(row)
+        self.ready_frames += row["ready"]
+        return row
+
+    def restart(self) -> None:
+        """Begin anew after the clock did."""
+
+    def changed(self, before: dict, row: dict) -> bool:
+        """Return whether a row says something else than an earlier one."""
+        return False
+
+    def records(self, row: dict) -> list[dict]:
+        """Return the lines of a table that a row makes."""
+        return [row]
+
+    @property
+    def counted(self) -> int:
+        """How many frames were counted."""
+        return self.ready_frames or self.frames
