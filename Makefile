@@ -8,24 +8,25 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 BACKENDS := tensorflow jax torch
 SOURCES := pyproject.toml constraints.txt
-# Plain NumPy: the same on every backend, so tested once.
-NUMPY := tests/events tests/synthetic keras_pleiades/events keras_pleiades/datasets/synthetic
+# The same on every backend, so tested once.
+ONCE := tests/events tests/synthetic tests/cli tests/zoo/test_fetch.py tests/test_memory.py \
+	keras_pleiades/events keras_pleiades/datasets/synthetic keras_pleiades_cli
 
-.PHONY: demo test test-numpy test-tfds lint format clean $(BACKENDS:%=test-%)
+.PHONY: demo test test-once test-tfds lint format clean $(BACKENDS:%=test-%)
 
 demo: $(VENV)/.demo
 	KERAS_BACKEND=$${KERAS_BACKEND:-jax} $(BIN)/python examples/demo.py
 
 # TensorFlow and JAX spend most of their time in XLA's compiler, one core each: side by side.
-test: lint test-numpy test-torch
+test: lint test-once test-torch
 	$(MAKE) --no-print-directory -j2 --output-sync=target test-tensorflow test-jax
 	$(BIN)/python -m pytest tests/across_backends
 
 $(BACKENDS:%=test-%): test-%: $(VENV)/.test
-	KERAS_BACKEND=$* $(BIN)/python -m pytest --ignore=tests/across_backends $(NUMPY:%=--ignore=%)
+	KERAS_BACKEND=$* $(BIN)/python -m pytest --ignore=tests/across_backends $(ONCE:%=--ignore=%)
 
-test-numpy: $(VENV)/.test
-	KERAS_BACKEND=torch $(BIN)/python -m pytest $(NUMPY)
+test-once: $(VENV)/.test
+	KERAS_BACKEND=torch $(BIN)/python -m pytest $(ONCE)
 
 # The TFDS builders, with Beam's direct runner. In an environment of its own: Beam wants an older protobuf.
 test-tfds: $(VENV)-tfds/.test

@@ -33,4 +33,4 @@ def test_plan_is_printed_as_shown():
 
 
 def test_there_are_blocks():
-    assert len(BLOCKS) == 9
+    assert len(BLOCKS) == 10
