@@ -73,7 +73,7 @@ def _normalize(x, gamma, beta, groups, epsilon, relu):
     frames, pixels, channels = x.shape
     # Neighbouring pixels side by side: torch's inner loops are as long as the last axis.
     beside = math.gcd(pixels, max(1, 64 // channels))
-    y = torch.empty_like(x)
+    y = torch.empty(x.shape, dtype=x.dtype, device=x.device)  # contiguous, so that views reach it
     size = max(1, _CACHED // (pixels * channels))
     parts = (z.reshape(frames, -1, beside * channels).split(size) for z in (x, y))
     means, scales = [], []
@@ -89,9 +89,13 @@ def _normalize(x, gamma, beta, groups, epsilon, relu):
         means.append(group_mean[..., 0])
         scales.append(scale[..., 0])
         scale = scale * gamma.reshape(mean.shape[1:])
-        shift = beta.reshape(mean.shape[1:]) - group_mean * scale
-        scale, shift = (z.reshape(-1, channels).repeat(1, beside)[:, None] for z in (scale, shift))
-        torch.addcmul(shift, part, scale, out=out)
+        group_mean, scale = (
+            z.expand_as(mean).reshape(-1, channels).repeat(1, beside)[:, None]
+            for z in (group_mean, scale)
+        )
+        # The mean first: taken out with the scale, a large one would leave its rounding error.
+        torch.sub(part, group_mean, out=out)
+        torch.addcmul(beta.repeat(beside), out, scale, out=out)
         if relu:
             out.clamp_(min=0)
     return y, torch.cat(means), torch.cat(scales)

@@ -162,6 +162,16 @@ def test_pieces_of_time_change_nothing(name, layer, numbers, monkeypatch):
     )
 
 
+def test_norm_of_a_tensor_that_is_laid_out_otherwise():
+    """On torch a transposed tensor is a view, and what is made like it is too."""
+    x = np.random.default_rng(0).normal(size=(2, 3, 4, 5, 4)).astype("float32")
+    expected = slow.group_norm(x.astype("float64"), 1.0, 0.0, groups=2)
+    channels_first = keras.ops.convert_to_tensor(x.transpose(0, 1, 4, 2, 3).copy())
+    transposed = keras.ops.transpose(channels_first, (0, 1, 3, 4, 2))
+    layer = kp.layers.CausalGroupNormalization(2)
+    np.testing.assert_allclose(to_numpy(layer(transposed)), expected, atol=1e-5)
+
+
 def test_norm_never_looks_at_another_frame():
     layer = kp.layers.CausalGroupNormalization(2)
     x = clip()
