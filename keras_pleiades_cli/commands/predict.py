@@ -4,7 +4,6 @@ The recording is read and answered piece by piece: it may be longer than memory.
 """
 
 import argparse
-import itertools
 import json
 import time
 
@@ -16,6 +15,7 @@ from keras_pleiades_cli.package import load_package, quiet
 from keras_pleiades_cli.parsing import microseconds, positive, size
 from keras_pleiades_cli.parsing import time as time_of
 from keras_pleiades_cli.progress import Progress
+from keras_pleiades_cli.twice import twice
 
 NAME, NEEDS_KERAS = "predict", True
 EXAMPLES = (
@@ -108,7 +108,7 @@ def run(options: argparse.Namespace) -> int:
             flush=True,
         )
     pieces = kp.events.iter_read(path, PIECE_FRAMES * model.dt, start_us, end_us)
-    drawn, pieces = itertools.tee(pieces) if ending in (".mp4", ".gif") else (None, pieces)
+    drawn, pieces = twice(pieces) if ending in (".mp4", ".gif") else (None, pieces)
     progress = Progress(total_us)
     began = time.monotonic()
     rows = narrate(

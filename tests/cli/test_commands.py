@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 import types
+import weakref
 
 import keras
 import numpy as np
@@ -148,6 +149,27 @@ def test_ctrl_c_leaves_no_file(gesture, tmp_path, monkeypatch, capsys):
     finally:
         signal.signal(signal.SIGINT, before)
     assert not list(tmp_path.iterdir())
+
+
+@once
+@pytest.mark.parametrize("ending", ["csv", "mp4"])
+def test_what_was_answered_is_let_go(ending, gesture, tmp_path, monkeypatch):
+    path = str(tmp_path / "long.npz")
+    t = np.arange(0, 3_200_000, 1_000)  # 20 pieces of 16 bins
+    kp.events.write(path, kp.events.make_events(t, x=t // 1_000 % 32, y=t % 24, p=t // 1_000 % 2))
+    iter_read, pieces, alive = kp.events.iter_read, [], []
+
+    def watched(*arguments):
+        for piece in iter_read(*arguments):
+            pieces.append(weakref.ref(piece))
+            alive.append(sum(one() is not None for one in pieces))
+            yield piece
+
+    monkeypatch.setattr(kp.events, "iter_read", watched)
+    command = ["predict", path, *gesture[2:], "--out", str(tmp_path / f"a.{ending}")]
+    assert main([*command, "--fps", "10"]) == 0
+    assert len(pieces) == 20
+    assert max(alive) <= 5, alive  # not one more for each: memory does not grow with the length
 
 
 @once
