@@ -43,7 +43,8 @@ def test_installed_from_a_wheel_all_three_load_offline(tmp_path, monkeypatch):
     # The sources as they are, with new networks for those that have no trained weights yet.
     source = tmp_path / "source"
     ignored = shutil.ignore_patterns("__pycache__")
-    shutil.copytree(ROOT / "keras_pleiades", source / "keras_pleiades", ignore=ignored)
+    for package in ("keras_pleiades", "keras_pleiades_cli"):
+        shutil.copytree(ROOT / package, source / package, ignore=ignored)
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, source)
     monkeypatch.setattr(_presets, "WEIGHTS", source / "keras_pleiades" / "weights")
