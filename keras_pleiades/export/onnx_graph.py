@@ -147,8 +147,8 @@ class OnnxGraph:
         bounds = [self._constant(np.array(n)) for n in ([0, 0], [1, 1], [2, 3])]
         pixel = self._node("Slice", [x.value, *bounds])
         centered = self._node("Sub", [x.value, pixel])
-        mean = self._mean(centered)
-        square = self._mean(self._square(centered))
+        mean = self._mean(centered, x.channels)
+        square = self._mean(self._square(centered), x.channels)
         variance = self._node("Sub", [square, self._square(mean)])
         variance = self._node("Max", [variance, self._constant(np.zeros((), "float32"))])
         mean = self._reshape(self._node("Add", [mean, pixel]), grouped)
@@ -175,7 +175,7 @@ class OnnxGraph:
 
     def mean_of_pixels(self, x):
         """Return frames of one pixel."""
-        return Frames(self._mean(x.value), 1, 1, x.channels)
+        return Frames(self._mean(x.value, x.channels), 1, 1, x.channels)
 
     def upsample(self, x, factor):
         """Repeat each pixel."""
@@ -195,9 +195,14 @@ class OnnxGraph:
         value = self._slice(x.value, 0, height, axis=2)
         return Frames(self._slice(value, 0, width, axis=3), height, width, x.channels)
 
-    def _mean(self, value) -> str:
-        """Average over width and then over height: `(frames, channels, 1, 1)`."""
-        return self._node("ReduceMean", [self._node("ReduceMean", [value], axes=[3])], axes=[2])
+    def _mean(self, value, channels: int) -> str:
+        """Average over width and then over height: `(frames, channels, 1, 1)`.
+
+        The first leaves its axis out and the second keeps it: two alike OpenVINO would make one.
+        """
+        value = self._node("ReduceMean", [value], axes=[3], keepdims=0)
+        value = self._node("ReduceMean", [value], axes=[2])
+        return self._reshape(value, (-1, channels, 1, 1))
 
     def _square(self, value) -> str:
         return self._node("Mul", [value, value])
