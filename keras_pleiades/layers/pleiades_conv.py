@@ -136,8 +136,8 @@ def _prefers_primitive(channels: int) -> bool:
     return keras.backend.backend() == "torch" or channels >= 8
 
 
-# Intermediates of more numbers than this leave the cache, and cost more than they save.
-_FITS_CACHE = 4_000_000
+# On JAX intermediates of more numbers than this cost more than they save.
+_FITS_CACHE = 16_000_000
 
 
 def _fastest(costs: Plan, channels: int, filters: int) -> str:
