@@ -2,6 +2,10 @@
 
 import numpy as np
 
+from keras_pleiades.datasets.clips import Clip
+from keras_pleiades.datasets.frame_spec import FrameSpec
+from keras_pleiades.events.labels import Labels
+
 EMPTY = -1
 
 
@@ -19,14 +23,10 @@ def bin_of(t: np.ndarray, start_us: int, dt: int) -> np.ndarray:
 
 
 def box_target(
-    boxes: np.ndarray,
-    classes: np.ndarray,
-    t: np.ndarray,
-    start_us: int,
-    frames: int,
-    dt: int,
+    labels: Labels,
+    clip: Clip,
+    spec: FrameSpec,
     sensor: tuple[int, int],
-    shape: tuple[int, int],
     max_boxes: int,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Sorts boxes into frames.
@@ -35,14 +35,10 @@ def box_target(
     latest time's are taken. Where a frame has more than `max_boxes`, the largest are.
 
     Args:
-        boxes: (N, 4) left, top, right, bottom in pixels of the sensor.
-        classes: (N,).
-        t: (N,) microseconds.
-        start_us: Where the first frame begins.
-        frames: How many frames.
-        dt: Length of a frame.
-        sensor: (height, width) that the boxes are in.
-        shape: (height, width) of the network's input.
+        labels: With `boxes` in pixels of the sensor, `boxes_t` and `box_classes`.
+        clip: Which frames.
+        spec: Their size and length.
+        sensor: (height, width) of the sensor.
         max_boxes: Rows for each frame.
 
     Returns:
@@ -51,29 +47,27 @@ def box_target(
         which is 1 where a frame has labels and 0 elsewhere.
 
     Example:
-        >>> target, labelled = box_target(
-        ...     boxes=np.array([[100, 200, 140, 280]]), classes=np.array([2]), t=np.array([15]),
-        ...     start_us=0, frames=2, dt=10, sensor=(720, 1280), shape=(180, 320), max_boxes=1)
+        >>> labels = Labels(boxes=[[100, 200, 140, 280]], boxes_t=[15], box_classes=[2])
+        >>> spec = FrameSpec(dt=10, shape=(180, 320))
+        >>> target, labelled = box_target(labels, Clip("", 0, 2), spec, (720, 1280), max_boxes=1)
         >>> target[1], labelled
         (array([[60., 30., 20., 10.,  2.]], dtype=float32), array([0., 1.], dtype=float32))
     """
-    target = np.zeros((frames, max_boxes, 5), np.float32)
+    target = np.zeros((clip.frames, max_boxes, 5), np.float32)
     target[..., 4] = EMPTY
-    labelled = np.zeros(frames, np.float32)
-    boxes, t = np.asarray(boxes, np.float64).reshape(-1, 4), np.asarray(t, np.int64)
-    classes = np.asarray(classes)
-    at = bin_of(t, start_us, dt)
-    for k in np.unique(at[(at >= 0) & (at < frames)]):
+    labelled = np.zeros(clip.frames, np.float32)
+    at = bin_of(labels.boxes_t, clip.start_us, spec.dt)
+    for k in np.unique(at[(at >= 0) & (at < clip.frames)]):
         rows = np.flatnonzero(at == k)
-        rows = rows[t[rows] == t[rows].max()]
-        left, top, right, bottom = boxes[rows].T
+        rows = rows[labels.boxes_t[rows] == labels.boxes_t[rows].max()]
+        left, top, right, bottom = labels.boxes[rows].T
         sizes = (right - left) * (bottom - top)
         kept = np.sort(np.argsort(-sizes, kind="stable")[:max_boxes])
         rows = rows[kept]
-        left, top, right, bottom = boxes[rows].T
+        left, top, right, bottom = labels.boxes[rows].T
         columns = ((top + bottom) / 2, (left + right) / 2, bottom - top, right - left)
-        scale = (shape[0] / sensor[0], shape[1] / sensor[1]) * 2
+        scale = (spec.shape[0] / sensor[0], spec.shape[1] / sensor[1]) * 2
         target[k, : len(rows), :4] = np.stack(columns, axis=1) * scale
-        target[k, : len(rows), 4] = classes[rows]
+        target[k, : len(rows), 4] = labels.box_classes[rows]
         labelled[k] = 1
     return target, labelled

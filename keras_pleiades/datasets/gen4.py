@@ -132,17 +132,7 @@ class Gen4(EventDataset):
 
     def target(self, clip: Clip, labels: Labels) -> tuple[np.ndarray, np.ndarray]:
         """Returns the boxes of each frame, and which frames have labels."""
-        return box_target(
-            labels.boxes,
-            labels.box_classes,
-            labels.boxes_t,
-            clip.start_us,
-            clip.frames,
-            self.spec.dt,
-            self.sensor,
-            self.spec.shape,
-            self.max_boxes,
-        )
+        return box_target(labels, clip, self.spec, self.sensor, self.max_boxes)
 
 
 def find(folder: str | os.PathLike, split: str | None) -> list[tuple[pathlib.Path, pathlib.Path]]:

@@ -3,6 +3,7 @@
 import os
 import pathlib
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -132,17 +133,9 @@ class Kitti(EventDataset):
 
     def target(self, clip: Clip, labels: Labels) -> tuple[np.ndarray, np.ndarray]:
         """Returns the same boxes for each frame; a picture without any is labelled too."""
-        one, _ = box_target(
-            labels.boxes,
-            labels.box_classes,
-            np.full(len(labels.boxes), 1),
-            0,
-            1,
-            1,
-            self.spec.shape,
-            self.spec.shape,
-            self.max_boxes,
-        )
+        first = replace(clip, frames=1)
+        labels = replace(labels, boxes_t=np.full(len(labels.boxes), clip.start_us + self.spec.dt))
+        one, _ = box_target(labels, first, self.spec, self.spec.shape, self.max_boxes)
         return np.repeat(one, clip.frames, axis=0), np.ones(clip.frames, np.float32)
 
 

@@ -178,17 +178,7 @@ class SyntheticRoads(SyntheticDataset):
 
     def target(self, clip: Clip, labels: Labels) -> tuple[np.ndarray, np.ndarray]:
         """Returns the boxes of each frame, and which frames have labels, with boxes or without."""
-        target, _ = box_target(
-            labels.boxes,
-            labels.box_classes,
-            labels.boxes_t,
-            clip.start_us,
-            clip.frames,
-            self.spec.dt,
-            self.sensor,
-            self.spec.shape,
-            self.max_boxes,
-        )
+        target, _ = box_target(labels, clip, self.spec, self.sensor, self.max_boxes)
         times = np.arange(0, self.duration_us + 1, self.label_us)[1:]
         at = bin_of(times, clip.start_us, self.spec.dt)
         labelled = np.isin(np.arange(clip.frames), at).astype(np.float32)

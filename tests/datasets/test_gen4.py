@@ -3,6 +3,7 @@ import pytest
 
 import keras_pleiades as kp
 from keras_pleiades.datasets import DatasetNotFoundError, Gen4, RandomFlip
+from keras_pleiades.events.labels import Labels
 from tests.datasets import layouts
 
 SHAPE = (36, 64)
@@ -109,9 +110,10 @@ def test_older_names_of_fields(tmp_path):
 
 def test_a_label_at_a_bins_end_belongs_to_it():
     boxes = np.array([[0, 0, 100, 100]] * 2)
-    target, mask = kp.datasets.boxes.box_target(
-        boxes, [3, 4], [20_000, 20_001], 0, 4, 10_000, (720, 1280), (720, 1280), 2
-    )
+    labels = Labels(boxes=boxes, boxes_t=[20_000, 20_001], box_classes=[3, 4])
+    spec = kp.datasets.FrameSpec(dt=10_000, shape=(720, 1280))
+    clip = kp.datasets.Clip("", start_us=0, frames=4)
+    target, mask = kp.datasets.boxes.box_target(labels, clip, spec, (720, 1280), 2)
     assert mask.tolist() == [0, 1, 1, 0]
     assert target[1, 0, 4] == 3
     assert target[2, 0, 4] == 4
