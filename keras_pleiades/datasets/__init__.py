@@ -2,7 +2,7 @@
 
 from keras_pleiades.datasets import synthetic
 from keras_pleiades.datasets.augmentations import MaskPrefix, RandomAffine, RandomFlip
-from keras_pleiades.datasets.base import EventDataset, Summary
+from keras_pleiades.datasets.base import EventDataset
 from keras_pleiades.datasets.cache import ArrayCache
 from keras_pleiades.datasets.clips import Clip, cut, split
 from keras_pleiades.datasets.dvs128_gesture import DVS128Gesture
@@ -19,6 +19,7 @@ from keras_pleiades.datasets.simulated import (
     SyntheticGestures,
     SyntheticRoads,
 )
+from keras_pleiades.datasets.summary import Summary
 
 __all__ = [
     "NMNIST",

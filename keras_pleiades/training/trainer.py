@@ -17,6 +17,7 @@ from keras_pleiades.regularizers import penalize_activity
 from keras_pleiades.training import checkpoint
 from keras_pleiades.training.data import make_dataset
 from keras_pleiades.training.devices import default_precision, use_devices
+from keras_pleiades.training.epoch import AfterStep, RestOfEpoch
 from keras_pleiades.training.network import build_model
 from keras_pleiades.training.optimizer import make_optimizer
 from keras_pleiades.training.progress import ProgressLine, tensorboard_writer, write_csv
@@ -220,12 +221,12 @@ class _Run:
 
         self.data.epoch = self.epoch
         self.model.fit(
-            _Rest(self.data, start, self.devices),
+            RestOfEpoch(self.data, start, self.devices),
             initial_epoch=self.epoch,
             epochs=self.epoch + 1,
             shuffle=False,  # the data set has its own order, a function of seed and epoch
             verbose=0,
-            callbacks=[_AfterStep(after_step, self.save)],
+            callbacks=[AfterStep(after_step, self.save)],
         )
 
     def _evaluate(self):
@@ -340,44 +341,6 @@ def _clips(data, epoch, index):
         return ""
     numbers = data.order(epoch)[index * data.batch_size : (index + 1) * data.batch_size]
     return f", clips {', '.join(str(data.clips[int(number)]) for number in numbers[:8])}"
-
-
-class _AfterStep(keras.callbacks.Callback):
-    def __init__(self, after_step, save):
-        super().__init__()
-        self.after_step, self.write = after_step, save
-
-    def on_train_batch_end(self, batch, logs=None):
-        self.after_step(batch, logs, self.save)
-
-    def save(self):
-        _ = self.model  # on JAX this brings the step's results into the model's variables
-        self.write()
-
-
-class _Rest(keras.utils.PyDataset):
-    """The batches of an epoch from `start` on, each of a size that devices can share."""
-
-    def __init__(self, data, start, devices):
-        # Not the data's workers: Keras' own do not keep the order of batches where `fit` looks at
-        # the first one beforehand. Data sets that work ahead do it themselves.
-        super().__init__()
-        self.data, self.start, self.devices = data, start, devices
-
-    def __len__(self):
-        return len(self.data) - self.start
-
-    def __getitem__(self, index):
-        batch = self.data[self.start + index]
-        if self.devices == 1:
-            return batch
-        rows = len(batch[0]) // self.devices * self.devices
-        if not rows:
-            raise ValueError(
-                f"A batch of {len(batch[0])} clips cannot be shared by {self.devices} devices. "
-                "Choose another training.batch_size."
-            )
-        return tuple(part[:rows] for part in batch)
 
 
 def _mean(before, steps_before, logs, steps):
