@@ -71,27 +71,25 @@ class CausalGroupNormalization(keras.layers.Layer):
         if keras.backend.backend() == "torch":
             x = torch_kernels.group_norm(x, gamma, beta, self.groups, self.epsilon, relu)
             return ops.cast(x, self.compute_dtype)
-        batch, frames, _, _, channels = ops.shape(x)
-        # One pass over the tensor gives sums and sums of squares per channel. They are taken of
-        # the difference to the frame's first pixel: without it the variance of a nearly constant
-        # frame, such as every frame before the first event, would drown in rounding.
-        pixel = x[:, :, :1, :1]
-        centered = x - pixel
-        mean = _mean_of_pixels(centered)  # (B, T, C)
-        square = _mean_of_pixels(ops.square(centered))
-        variance = ops.maximum(square - ops.square(mean), 0.0)
-        mean = mean + pixel[:, :, 0, 0]
-        # From channels to groups, on what little is left.
+        batch, frames, height, width, channels = ops.shape(x)
         grouped = (batch, frames, self.groups, channels // self.groups)
-        mean, variance = ops.reshape(mean, grouped), ops.reshape(variance, grouped)
-        group_mean = ops.mean(mean, axis=-1, keepdims=True)
-        variance = variance + ops.square(mean - group_mean)
-        variance = ops.mean(variance, axis=-1, keepdims=True)
         gamma, beta = ops.reshape(gamma, grouped[2:]), ops.reshape(beta, grouped[2:])
+        # Whole rows are added up first, in loops as long as a row: several times faster under XLA
+        # than pixel by pixel, and the rounding error does not grow with the number of pixels.
+        rows = ops.reshape(x, (batch, frames, height, width * channels))
+
+        def mean_of_groups(rows):
+            row = ops.reshape(ops.mean(rows, axis=2), (batch, frames, width, *grouped[2:]))
+            return ops.mean(row, axis=(2, 4))[..., None]  # (B, T, groups, 1)
+
+        mean = mean_of_groups(rows)
+        around = ops.broadcast_to(mean[:, :, None], (batch, frames, width, *grouped[2:]))
+        around = ops.reshape(around, (batch, frames, 1, width * channels))
+        # A variance is least around the mean, so no gradient goes that way.
+        variance = mean_of_groups(ops.square(rows - ops.stop_gradient(around)))
         scale = gamma * ops.rsqrt(variance + self.epsilon)  # (B, T, groups, C / groups)
-        shift = beta - group_mean * scale
-        scale = ops.reshape(scale, (batch, frames, 1, 1, channels))
-        shift = ops.reshape(shift, (batch, frames, 1, 1, channels))
+        shift = beta - mean * scale
+        scale, shift = (ops.reshape(z, (batch, frames, 1, 1, channels)) for z in (scale, shift))
         return ops.cast(x * scale + shift, self.compute_dtype)
 
     def compute_output_shape(self, input_shape):
@@ -106,13 +104,3 @@ class CausalGroupNormalization(keras.layers.Layer):
             "activation": keras.activations.serialize(self.activation),
         }
         return {**super().get_config(), **config}
-
-
-def _mean_of_pixels(x):
-    """Average over width and then over height.
-
-    TensorFlow adds pixels one by one, so that the rounding error grows with their number: over
-    both axes at once, logits of the gesture network were off by 3e-3. Two sums in a row XLA would
-    make one again; a mean of means it leaves.
-    """
-    return ops.mean(ops.mean(x, axis=3), axis=2)

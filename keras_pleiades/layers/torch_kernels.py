@@ -65,8 +65,8 @@ def _normalize(x, gamma, beta, groups, epsilon, relu):
     """Return normalized frames, and mean and 1 / deviation of each group.
 
     Torch's own group normalization adds pixels one by one when channels come last, and loses
-    four digits of a frame without events. Here a sum is taken of differences to the frame's first
-    pixel, in slices of frames that stay in the cache.
+    four digits of a frame without events. Here whole rows are added up first, and all passes over
+    a slice of frames follow each other while it is in the cache.
     """
     import torch
 
@@ -76,33 +76,26 @@ def _normalize(x, gamma, beta, groups, epsilon, relu):
     y = torch.empty(x.shape, dtype=x.dtype, device=x.device)  # contiguous, so that views reach it
     size = max(1, _CACHED // (pixels * channels))
     parts = (z.reshape(frames, -1, beside * channels).split(size) for z in (x, y))
+    gamma, beta = gamma.repeat(beside), beta.repeat(beside)
+
+    def mean_of_groups(rows):
+        row = rows.mean(1).reshape(len(rows), beside, groups, channels // groups)
+        return row.mean((1, 3))  # (frames, groups)
+
+    def of_rows(z):
+        """From one number a group to one a channel, for pixels side by side."""
+        z = z[:, None, :, None].expand(-1, beside, -1, channels // groups)
+        return z.reshape(len(z), 1, beside * channels)
+
     means, scales = [], []
     for part, out in zip(*parts, strict=True):
-        pixel = part[:, 0, :channels]
-        centered = part - pixel.repeat(1, beside)[:, None]
-        mean = _mean_of_pixels(centered, channels)  # (frames, c)
-        variance = (_mean_of_pixels(centered.square_(), channels) - mean.square()).clamp_(min=0)
-        mean = (mean + pixel).reshape(-1, groups, channels // groups)
-        group_mean = mean.mean(-1, keepdim=True)
-        variance = variance.reshape(mean.shape) + (mean - group_mean).square_()
-        scale = (variance.mean(-1, keepdim=True) + epsilon).rsqrt_()
-        means.append(group_mean[..., 0])
-        scales.append(scale[..., 0])
-        scale = scale * gamma.reshape(mean.shape[1:])
-        group_mean, scale = (
-            z.expand_as(mean).reshape(-1, channels).repeat(1, beside)[:, None]
-            for z in (group_mean, scale)
-        )
-        # The mean first: taken out with the scale, a large one would leave its rounding error.
-        torch.sub(part, group_mean, out=out)
-        torch.addcmul(beta.repeat(beside), out, scale, out=out)
+        means.append(mean_of_groups(part))
+        torch.sub(part, of_rows(means[-1]), out=out)
+        scales.append((mean_of_groups(out * out) + epsilon).rsqrt_())
+        torch.addcmul(beta, out, of_rows(scales[-1]) * gamma, out=out)
         if relu:
             out.clamp_(min=0)
     return y, torch.cat(means), torch.cat(scales)
-
-
-def _mean_of_pixels(x, channels):
-    return x.mean(1).reshape(len(x), -1, channels).mean(1)
 
 
 @functools.cache
