@@ -25,13 +25,14 @@ class CarriedContext:
         buffers: A ring for each temporal layer, by `buffer_name`.
         count: Frames since the start, an integer tensor; it may start again at any multiple of
             all rings' sizes.
-
-    After the call, `updated` holds the rings with the new frames in them.
+        write: Whether `updated` holds, after the call, the rings with the new frames in them; or,
+            where there is one new frame, that frame alone, for `write_frame`.
     """
 
-    def __init__(self, buffers: dict, count):
+    def __init__(self, buffers: dict, count, write: bool = True):
         self.buffers = buffers
         self.count = count
+        self.write = write
         self.updated = {}
 
     @staticmethod
@@ -56,11 +57,14 @@ class CarriedContext:
         frames = inputs.shape[1]
         if frames == 1:
             frame = inputs[:, 0]
-            # Slot s is s - position frames newer than the oldest.
+            # Slot s is s - position frames newer than the oldest. The kernel is turned by a matrix
+            # product: JAX checks the indices of `take`, and XLA would do so again for each pixel.
             taps = layer.taps()
-            turned = ops.take(taps, ops.mod(ops.arange(size) - position, size), axis=0)
+            slots = ops.one_hot(ops.mod(ops.arange(size) - position, size), size, dtype=taps.dtype)
+            turned = ops.matmul(slots, ops.reshape(taps[:-1], (size, -1)))
+            turned = ops.reshape(turned, taps[:-1].shape)
             outputs = layer.weigh(ring, turned) + layer.weigh(frame[:, :, :, None], taps[-1:])
-            self.updated[name] = _write(ring, frame, position)
+            self.updated[name] = write_frame(ring, frame, self.count) if self.write else frame
             return outputs[:, None]
         past = ops.take(ring, ops.mod(ops.arange(size) + position, size), axis=3)  # oldest first
         clip = ops.concatenate([ops.transpose(past, (0, 3, 1, 2, 4)), inputs], axis=1)
@@ -75,9 +79,11 @@ def buffer_name(layer) -> str:
     return layer.coefficients.path.rpartition("/")[0]
 
 
-def _write(ring, frame, position):
+def write_frame(ring, frame, count):
+    """Return the ring with a new frame, `(batch, height, width, channels)`, in its slot."""
+    position = ops.mod(count, ring.shape[3])
+    frame = ops.expand_dims(frame, 3)
     if keras.backend.backend() == "torch":
         # In place: whoever keeps the old state has made a copy of it.
-        return ring.index_copy_(3, position.reshape(1).long(), frame[:, :, :, None])
-    start = (0, 0, 0, position, 0)
-    return ops.slice_update(ring, start, ops.expand_dims(frame, 3))
+        return ring.index_copy_(3, position.reshape(1).long(), frame)
+    return ops.slice_update(ring, (0, 0, 0, position, 0), frame)

@@ -8,7 +8,7 @@ import keras
 from keras import ops
 
 from keras_pleiades._patience import says_why
-from keras_pleiades.layers.carried_context import CarriedContext
+from keras_pleiades.layers.carried_context import CarriedContext, write_frame
 from keras_pleiades.streaming.state import COUNT, SEEN
 
 _COMPILED = weakref.WeakKeyDictionary()
@@ -76,13 +76,34 @@ def advance(model, context: type, frames, state: dict):
 def _jax_step(model, context, donate):
     import jax
 
-    @functools.partial(jax.jit, donate_argnums=(2,) if donate else ())
-    def run(weights, frames, state):
+    def run(weights, frames, state, context=context):
         mapping = zip(model().variables, weights, strict=True)
         with keras.StatelessScope(state_mapping=list(mapping)):
             return advance(model(), context, frames, state)
 
-    return lambda frames, state: run([v.value for v in model().variables], frames, state)
+    def weights():
+        return [v.value for v in model().variables]
+
+    whole = jax.jit(run, donate_argnums=(2,) if donate else ())
+    if not donate or context is not CarriedContext:
+        return lambda frames, state: whole(weights(), frames, state)
+
+    # Written in the same program that reads them, XLA copies all rings, twice. So one program reads
+    # them, and a second one puts the new frames in their place.
+    read = jax.jit(functools.partial(run, context=functools.partial(context, write=False)))
+
+    @functools.partial(jax.jit, donate_argnums=(0,))
+    def write(state, new):
+        rings = [name for name in state if name not in (COUNT, SEEN)]
+        return new | {name: write_frame(state[name], new[name], state[COUNT]) for name in rings}
+
+    def step(frames, state):
+        if frames.shape[1] > 1:
+            return whole(weights(), frames, state)
+        outputs, new = read(weights(), frames, state)
+        return outputs, write(state, new)
+
+    return step
 
 
 def _tensorflow_step(model, context, donate):
