@@ -108,14 +108,11 @@ def parts(arguments) -> None:
             print(f"norm + ReLU {row['shape']} {backend:<12}{ratio:5.2f} x the copy time")
     for backend in arguments.backends:
         for row in worker("orders", backend=backend):
-            *orders, auto = (
-                row[name] for name in ("coefficients_first", "basis_first", "kernel_first", "auto")
-            )
+            orders = (row[name] for name in ("coefficients_first", "basis_first", "kernel_first"))
             shape = f"{row['channels']}->{row['filters']} at {row['size']}"
             times = "".join(f"{1e3 * order:8.1f}" for order in orders)
-            print(
-                f"orders {shape:<14}{backend:<12}{times} ms; auto {auto / min(orders):.2f} x best"
-            )
+            auto = f"auto, {row['chosen']}: {row['ratio']:.2f} x best"
+            print(f"orders {shape:<14}{backend:<12}{times} ms; {auto}")
 
 
 def save(path: pathlib.Path, rows: list[dict], limits: dict) -> None:

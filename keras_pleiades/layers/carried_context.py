@@ -60,8 +60,9 @@ class CarriedContext:
             # Slot s is s - position frames newer than the oldest. The kernel is turned by a matrix
             # product: JAX checks the indices of `take`, and XLA would do so again for each pixel.
             taps = layer.taps()
-            slots = ops.one_hot(ops.mod(ops.arange(size) - position, size), size, dtype=taps.dtype)
-            turned = ops.matmul(slots, ops.reshape(taps[:-1], (size, -1)))
+            slots = ops.arange(size)
+            turn = ops.equal(ops.mod(slots - position, size)[:, None], slots)
+            turned = ops.matmul(ops.cast(turn, taps.dtype), ops.reshape(taps[:-1], (size, -1)))
             turned = ops.reshape(turned, taps[:-1].shape)
             outputs = layer.weigh(ring, turned) + layer.weigh(frame[:, :, :, None], taps[-1:])
             self.updated[name] = write_frame(ring, frame, self.count) if self.write else frame

@@ -96,7 +96,7 @@ class PleiadesConv(BaseTemporalConv):
     def contract(self, inputs):
         """Contract inputs, coefficients and basis in the chosen order."""
         gamma = ops.cast(self.coefficients, self.compute_dtype)  # (n, c, d)
-        order = self._choose_order(inputs.shape)
+        order = self.order_for(inputs.shape)
         if order == "kernel_first" and _prefers_primitive(inputs.shape[-1]):
             return self._convolve(inputs, self.taps())
         if order == "coefficients_first":
@@ -116,7 +116,13 @@ class PleiadesConv(BaseTemporalConv):
                 outputs = ops.einsum("bgshwc,scjd->bgjhwd", blocks, kernel)
         return from_blocks(outputs, total)
 
-    def _choose_order(self, input_shape) -> str:
+    def order_for(self, input_shape: tuple[int | None, ...]) -> str:
+        """Return the order of contraction that inputs of this shape get.
+
+        Example:
+            >>> PleiadesConv(8, order="memory").order_for((1, 30, 16, 16, 2))
+            'kernel_first'
+        """
         # Sizes that are free count as large: making the kernel once does not weigh then.
         _, frames, height, width, channels = (size or 100 for size in input_shape)
         costs = plan(

@@ -76,13 +76,15 @@ def advance(model, context: type, frames, state: dict):
 def _jax_step(model, context, donate):
     import jax
 
+    variables = model().variables  # asked for once: Keras gathers them from all layers each time
+
     def run(weights, frames, state, context=context):
-        mapping = zip(model().variables, weights, strict=True)
+        mapping = zip(variables, weights, strict=True)
         with keras.StatelessScope(state_mapping=list(mapping)):
             return advance(model(), context, frames, state)
 
     def weights():
-        return [v.value for v in model().variables]
+        return [variable.value for variable in variables]
 
     whole = jax.jit(run, donate_argnums=(2,) if donate else ())
     if not donate or context is not CarriedContext:
