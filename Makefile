@@ -12,13 +12,13 @@ SOURCES := pyproject.toml constraints.txt
 ONCE := tests/events tests/synthetic tests/cli tests/zoo/test_fetch.py tests/test_memory.py \
 	keras_pleiades/events keras_pleiades/datasets/synthetic keras_pleiades_cli
 
-.PHONY: demo test test-once test-tfds lint format clean $(BACKENDS:%=test-%)
+.PHONY: demo docs test test-once test-tfds lint format clean $(BACKENDS:%=test-%)
 
 demo: $(VENV)/.demo
 	KERAS_BACKEND=$${KERAS_BACKEND:-jax} $(BIN)/python examples/demo.py
 
 # TensorFlow and JAX spend most of their time in XLA's compiler, one core each: side by side.
-test: lint test-once test-torch
+test: lint docs test-once test-torch
 	$(MAKE) --no-print-directory -j2 --output-sync=target test-tensorflow test-jax
 	$(BIN)/python -m pytest tests/across_backends
 
@@ -27,6 +27,10 @@ $(BACKENDS:%=test-%): test-%: $(VENV)/.test
 
 test-once: $(VENV)/.test
 	KERAS_BACKEND=torch $(BIN)/python -m pytest $(ONCE)
+
+# The site, in out/site; a warning is an error. Material's authors announce another program in each build.
+docs: $(VENV)-docs/.docs
+	NO_MKDOCS_2_WARNING=1 $(VENV)-docs/bin/mkdocs build --strict --quiet
 
 # The TFDS builders, with Beam's direct runner. In an environment of its own: Beam wants an older protobuf.
 test-tfds: $(VENV)-tfds/.test
@@ -65,5 +69,15 @@ $(VENV)-tfds/.test: $(SOURCES)
 		-e '.[tensorflow,test,beam]'
 	touch $@
 
+# What [docs] names, without the package itself and Keras: MkDocs reads the sources and imports nothing.
+$(VENV)-docs/.docs: $(SOURCES)
+	rm -rf $(VENV)-docs
+	$(PYTHON) -m venv $(VENV)-docs
+	$(PYTHON) -c "import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))['project'] \
+		['optional-dependencies']['docs'], sep='\n')" > $(VENV)-docs/requirements.txt
+	$(VENV)-docs/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt \
+		-r $(VENV)-docs/requirements.txt
+	touch $@
+
 clean:
-	rm -rf $(VENV) $(VENV)-tfds build dist *.egg-info out
+	rm -rf $(VENV) $(VENV)-tfds $(VENV)-docs build dist *.egg-info out
