@@ -9,7 +9,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 BACKENDS := tensorflow jax torch
 SOURCES := pyproject.toml constraints.txt
 # The same on every backend, so tested once.
-ONCE := tests/events tests/synthetic tests/cli tests/zoo/test_fetch.py tests/test_memory.py \
+ONCE := tests/events tests/synthetic tests/cli tests/zoo/test_fetch.py tests/test_memory.py tests/test_examples.py \
 	keras_pleiades/events keras_pleiades/datasets/synthetic keras_pleiades_cli
 
 .PHONY: demo docs test test-once test-tfds lint format clean $(BACKENDS:%=test-%)
@@ -34,7 +34,8 @@ docs: $(VENV)-docs/.docs
 
 # The TFDS builders, with Beam's direct runner. In an environment of its own: Beam wants an older protobuf.
 test-tfds: $(VENV)-tfds/.test
-	KERAS_BACKEND=tensorflow $(VENV)-tfds/bin/python -m pytest tests/datasets/test_tfds.py
+	KERAS_BACKEND=tensorflow $(VENV)-tfds/bin/python -m pytest tests/datasets/test_tfds.py \
+		tests/test_readme.py -k 'test_tfds or (block and datasets)'
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .
