@@ -40,6 +40,7 @@ test-tfds: $(VENV)-tfds/.test
 lint: $(VENV)/.test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/mypy
 
 format: $(VENV)/.test
 	$(BIN)/ruff check --fix .
