@@ -9,16 +9,16 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 BACKENDS := tensorflow jax torch
 SOURCES := pyproject.toml constraints.txt
 # The same on every backend, so tested once.
-ONCE := tests/events tests/synthetic tests/cli tests/zoo/test_fetch.py tests/test_memory.py \
+ONCE := tests/events tests/synthetic tests/cli tests/zoo/test_fetch.py tests/test_memory.py tests/test_examples.py \
 	keras_pleiades/events keras_pleiades/datasets/synthetic keras_pleiades_cli
 
-.PHONY: demo test test-once test-tfds lint format clean $(BACKENDS:%=test-%)
+.PHONY: demo docs test test-once test-tfds lint format clean $(BACKENDS:%=test-%)
 
 demo: $(VENV)/.demo
 	KERAS_BACKEND=$${KERAS_BACKEND:-jax} $(BIN)/python examples/demo.py
 
 # TensorFlow and JAX spend most of their time in XLA's compiler, one core each: side by side.
-test: lint test-once test-torch
+test: lint docs test-once test-torch
 	$(MAKE) --no-print-directory -j2 --output-sync=target test-tensorflow test-jax
 	$(BIN)/python -m pytest tests/across_backends
 
@@ -28,13 +28,19 @@ $(BACKENDS:%=test-%): test-%: $(VENV)/.test
 test-once: $(VENV)/.test
 	KERAS_BACKEND=torch $(BIN)/python -m pytest $(ONCE)
 
+# The site, in out/site; a warning is an error. Material's authors announce another program in each build.
+docs: $(VENV)-docs/.docs
+	NO_MKDOCS_2_WARNING=1 $(VENV)-docs/bin/mkdocs build --strict --quiet
+
 # The TFDS builders, with Beam's direct runner. In an environment of its own: Beam wants an older protobuf.
 test-tfds: $(VENV)-tfds/.test
-	KERAS_BACKEND=tensorflow $(VENV)-tfds/bin/python -m pytest tests/datasets/test_tfds.py
+	KERAS_BACKEND=tensorflow $(VENV)-tfds/bin/python -m pytest tests/datasets/test_tfds.py \
+		tests/test_readme.py -k 'test_tfds or (block and datasets)'
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/mypy
 
 format: $(VENV)/.test
 	$(BIN)/ruff check --fix .
@@ -65,5 +71,15 @@ $(VENV)-tfds/.test: $(SOURCES)
 		-e '.[tensorflow,test,beam]'
 	touch $@
 
+# What [docs] names, without the package itself and Keras: MkDocs reads the sources and imports nothing.
+$(VENV)-docs/.docs: $(SOURCES)
+	rm -rf $(VENV)-docs
+	$(PYTHON) -m venv $(VENV)-docs
+	$(PYTHON) -c "import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))['project'] \
+		['optional-dependencies']['docs'], sep='\n')" > $(VENV)-docs/requirements.txt
+	$(VENV)-docs/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt \
+		-r $(VENV)-docs/requirements.txt
+	touch $@
+
 clean:
-	rm -rf $(VENV) $(VENV)-tfds build dist *.egg-info out
+	rm -rf $(VENV) $(VENV)-tfds $(VENV)-docs build dist *.egg-info out

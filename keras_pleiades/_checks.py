@@ -2,6 +2,9 @@
 
 import math
 import numbers
+from typing import TypeVar
+
+Choice = TypeVar("Choice")
 
 
 def check_dt(dt: int, name: str = "dt") -> int:
@@ -27,7 +30,7 @@ def check_dt(dt: int, name: str = "dt") -> int:
     )
 
 
-def check_choice(value: str, choices: tuple[str, ...], name: str) -> str:
+def check_choice(value: Choice, choices: tuple[Choice, ...], name: str) -> Choice:
     """Return `value` if it is one of `choices`, or name them all in the error."""
     if value not in choices:
         raise ValueError(f"`{name}` must be one of {choices}. Received: {name}={value!r}")

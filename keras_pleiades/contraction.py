@@ -120,9 +120,9 @@ def plan(
     sizes = {"channels": channels, "kernel_size": kernel_size, "frames": frames}
     sizes |= {"height": height, "width": width, "degree + 1": degree + 1}
     sizes |= {} if filters is None else {"filters": filters}
-    for name, size in sizes.items():
-        if not size >= 1:
-            raise ValueError(f"`{name}` must be at least 1. Received: {name}={size!r}")
+    for name, value in sizes.items():
+        if not value >= 1:
+            raise ValueError(f"`{name}` must be at least 1. Received: {name}={value!r}")
     c, n, tau, xyt = channels, degree + 1, kernel_size, frames * height * width
     if filters is None:
         # One channel index: what is c * d in a full layer is c here.

@@ -1,6 +1,7 @@
 """What the networks' outputs mean: labels over time, points, boxes. NumPy; inverse of `losses`."""
 
 import collections
+from typing import Any
 
 import keras
 import numpy as np
@@ -156,7 +157,7 @@ def boxes(
     strides: int,
     top_k: int = 100,
     min_score: float = 0.05,
-) -> list:
+) -> Any:
     """Read boxes from a detector's outputs, without non-maximum suppression.
 
     A box is a cell that no neighbour (3 x 3, same class) exceeds. CenterNet's heatmap has one peak

@@ -6,6 +6,7 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
+from typing import Any
 
 from keras_pleiades_cli import catalogue
 from keras_pleiades_cli.backend import add_backend, use_backend
@@ -38,7 +39,11 @@ def make_parser() -> Parser:
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version")
     # No default: that of a command would hide what stands in front of it.
-    debug = {"action": "store_true", "default": argparse.SUPPRESS, "help": "show tracebacks"}
+    debug: dict[str, Any] = {
+        "action": "store_true",
+        "default": argparse.SUPPRESS,
+        "help": "show tracebacks",
+    }
     parser.add_argument("--debug", **debug)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for module in COMMANDS:
@@ -73,7 +78,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return code
     except SystemExit as stop:  # --help and --version
-        return stop.code or GOOD
+        return stop.code or GOOD  # type: ignore[return-value]
     except KeyboardInterrupt:
         print("\nkeras-pleiades: interrupted", file=sys.stderr)
         return INTERRUPTED

@@ -14,7 +14,8 @@ class Progress:
     def __init__(self, total: float):
         self.total = max(total, 1)
         self._terminal = sys.stderr.isatty()
-        self._first = self._started = None
+        self._first: float | None = None
+        self._started: float | None = None
         self._shown = 0.0
 
     def update(self, done: float) -> None:

@@ -38,7 +38,13 @@ class RandomAffine:
     def __call__(self, events, labels, sensor, rng) -> tuple[np.ndarray, Labels | None]:
         """Returns events and labels, moved together."""
         return augment.affine(
-            events, sensor, rng, labels, self.degrees, self.translate, tuple(self.scale)
+            events,
+            sensor,
+            rng,
+            labels,
+            self.degrees,
+            self.translate,
+            tuple(self.scale),  # type: ignore[arg-type]  # a recipe has a list of two
         )
 
 

@@ -113,9 +113,9 @@ class EventDataset(keras.utils.PyDataset):
                 f"Received: batch_size={batch_size}, drop_last={drop_last}"
             )
         self._epoch, self._taken, self._within_epoch = 0, set(), False
-        self._order = None, None
+        self._order: tuple[int | None, np.ndarray | None] = None, None
         self._pool = _at_least("workers", workers, 0), bool(use_multiprocessing), max_queue_size
-        self._prefetcher = None
+        self._prefetcher: Prefetcher | None = None
 
     @property
     def epoch(self) -> int:

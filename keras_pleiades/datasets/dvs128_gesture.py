@@ -87,7 +87,7 @@ class DVS128Gesture(EventDataset):
         spec = FrameSpec.of(SENSOR, model, dt, shape, method, context_frames)
         frames = max(check_dt(duration_us, "duration_us") // spec.dt, 1)
         self.layout, place = find(folder, split, layout)
-        rows = GESTURES[self.layout](place, split, partial)
+        rows = LAYOUTS[self.layout](place, split, partial)
         clips = [
             Clip(path, start, frames, end, class_id)
             for path, class_id, start, end in rows
@@ -169,7 +169,7 @@ def spikingjelly_gestures(folder: pathlib.Path, split: str, partial: bool) -> li
     return _one_a_file("spikingjelly", files, classes, folder, split, partial)
 
 
-GESTURES = {
+LAYOUTS = {
     "aedat": aedat_gestures,
     "tonic": tonic_gestures,
     "spikingjelly": spikingjelly_gestures,

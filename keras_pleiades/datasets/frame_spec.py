@@ -1,7 +1,7 @@
 """How a data set is to bin: said outright, or taken from the network that it is for."""
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 from keras_pleiades._checks import check_choice, check_dt
 from keras_pleiades.events.dtype import check_sensor
@@ -69,7 +69,7 @@ class FrameSpec:
                 "Give `model=`, the network the data set is for, or `dt=`, the length of a frame "
                 "in microseconds."
             )
-        known = {"dt": None, "shape": None, "method": None, "context_frames": None}
+        known: dict[str, Any] = {"dt": None, "shape": None, "method": None, "context_frames": None}
         if model is not None:
             size = tuple(model.input_shape[2:4])
             known = {
@@ -78,7 +78,12 @@ class FrameSpec:
                 "method": model.binning_method,
                 "context_frames": model.context_frames,
             }
-        given = {"dt": dt, "shape": shape, "method": method, "context_frames": context_frames}
+        given: dict[str, Any] = {
+            "dt": dt,
+            "shape": shape,
+            "method": method,
+            "context_frames": context_frames,
+        }
         for name, value in given.items():
             if value is None:
                 continue

@@ -74,7 +74,7 @@ class Gen4(EventDataset):
         min_diagonal: float = MIN_DIAGONAL,
         skip_us: int = 0,
         max_boxes: int = 64,
-        recordings: Sequence[tuple[os.PathLike, os.PathLike]] | None = None,
+        recordings: Sequence[tuple[str | os.PathLike, str | os.PathLike]] | None = None,
         dt: int | None = None,
         shape: tuple[int, int] | None = None,
         method: str | None = None,

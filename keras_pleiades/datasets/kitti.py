@@ -129,7 +129,8 @@ class Kitti(EventDataset):
         rows = [(name, box) for name, box in self._labels[clip.path] if name in self.classes]
         scale = np.array(self.spec.shape[::-1] * 2) / (_picture_size(clip.path) * 2)
         boxes = np.array([box for _, box in rows], np.float64).reshape(-1, 4) * scale
-        return Labels(boxes=boxes, box_classes=[self.classes[name] for name, _ in rows])
+        classes = np.array([self.classes[name] for name, _ in rows], int)
+        return Labels(boxes=boxes, box_classes=classes)
 
     def target(self, clip: Clip, labels: Labels) -> tuple[np.ndarray, np.ndarray]:
         """Returns the same boxes for each frame; a picture without any is labelled too."""
@@ -180,7 +181,7 @@ def read_labels(path: str | os.PathLike) -> list[tuple[str, tuple[float, ...]]]:
         >>> read_labels(path)
         [('Car', (387.63, 181.54, 423.81, 203.12))]
     """
-    rows = []
+    rows: list[tuple[str, tuple[float, ...]]] = []
     for number, line in enumerate(pathlib.Path(path).read_text().splitlines(), 1):
         columns = line.split()
         if not columns or columns[0] == IGNORED:

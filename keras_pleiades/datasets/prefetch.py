@@ -47,7 +47,9 @@ class Prefetcher:
     def __init__(self, dataset, workers: int, processes: bool, ahead: int):
         self.ahead = ahead
         self._length = len(dataset)
-        self._waiting, self._last, self._lock = {}, None, threading.Lock()
+        self._waiting, self._lock = {}, threading.Lock()
+        self._last: tuple[int, int] | None = None
+        pool: concurrent.futures.Executor
         if processes:
             pool = concurrent.futures.ProcessPoolExecutor(
                 workers,

@@ -23,7 +23,7 @@ class Form:
     batch: int | None
     frames: int | None
     size: tuple[int, int, int]
-    state: dict[str, tuple[int, ...]]
+    state: dict[str, tuple[int | None, ...]]
 
     @property
     def input_name(self) -> str:
@@ -61,11 +61,11 @@ def form_of(
     model, streaming: bool, batch: int | None, frames: int | None, channels_first: bool
 ) -> Form:
     """Return the form of a network whose height and width are known."""
-    state = {}
+    state: dict[str, tuple[int | None, ...]] = {}
     for layer in model.temporal_layers() if streaming else ():
         if layer.context_frames:
             *size, channels = layer.get_build_config()["input_shape"][2:]
-            shape = (layer.context_frames, math.prod(size))
-            shape = (channels, *shape) if channels_first else (*shape, channels)
+            seen = (layer.context_frames, math.prod(size))
+            shape = (channels, *seen) if channels_first else (*seen, channels)
             state[buffer_name(layer)] = (batch, *shape)
     return Form(streaming, batch, frames, tuple(model.input_shape[2:]), state)

@@ -48,7 +48,7 @@ class OnnxGraph:
         self.form = form
         self.nodes, self.initializers, self.inputs, self.outputs = [], [], [], []
         self._constants, self._weights = {}, set()
-        self._batch = None
+        self._batch: str | None = None
 
     def begin(self) -> Frames:
         """Declare the input, channels last as everywhere in the package."""

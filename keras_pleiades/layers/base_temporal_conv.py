@@ -65,7 +65,7 @@ class BaseTemporalConv(keras.layers.Layer):
         self._unscaled_basis = (
             box_basis(self.kernel_size, bins)
             if self.degree is None
-            else jacobi_basis(self.degree, bins, self.alpha, self.beta, self.interval)
+            else jacobi_basis(self.degree, bins, self.alpha, self.beta, self.interval)  # type: ignore[arg-type]
         )
         self.input_spec = keras.layers.InputSpec(ndim=5)
 

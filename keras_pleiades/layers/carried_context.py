@@ -6,7 +6,9 @@ from typing import Self
 import keras
 from keras import ops
 
-_ACTIVE = contextvars.ContextVar("carried_context", default=None)
+_ACTIVE: contextvars.ContextVar["CarriedContext | None"] = contextvars.ContextVar(
+    "carried_context", default=None
+)
 
 
 class CarriedContext:

@@ -34,11 +34,10 @@ class PleiadesConv(BaseTemporalConv):
             `keras_pleiades.contraction`.
         inputs: `"level"` for features and images, `"count"` for events counted per bin. It
             decides how the kernel scales with the bin size.
-        bin_size: Present bin size over that of training; `resample` sets it.
-        kernel_initializer: Initializer of the coefficients. `None`, a normal distribution of
-            variance 1, about keeps the variance of white inputs.
-        kernel_regularizer: Regularizer of the coefficients.
-        **kwargs: `name`, `dtype` and so on, as in every Keras layer.
+        **kwargs: `bin_size`, the present bin size over that of training, which `resample` sets;
+            `kernel_initializer` of the coefficients, by default a normal distribution of variance
+            1, which about keeps the variance of white inputs; `kernel_regularizer` of the
+            coefficients; `name`, `dtype` and so on, as in every Keras layer.
 
     Call arguments:
         inputs: A tensor `(batch, time, height, width, channels)`.

@@ -78,7 +78,8 @@ def run(
         arrived, model.dt, sensor, **{"shape": shape, "method": model.binning_method, **kwargs}
     )
     stream = model.stream(shape=shape)
-    segment, fed, idle, last = 0, 0, 0, None
+    segment, fed, idle = 0, 0, 0
+    last: np.ndarray | None = None
     started = time.perf_counter()
     for part in bins:
         binned = time.perf_counter()

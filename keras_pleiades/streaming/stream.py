@@ -53,6 +53,7 @@ class Stream:
         size = shape or model.input_shape[2:4]
         self.frame_shape = (batch_size, *map(int, size), model.input_shape[-1])
         context = {"frames": CarriedContext, "projection": ProjectedContext}[memory]
+        self._state: dict
         self._step = compiled_step(model, donate=True, context=context)
         self.reset()
 

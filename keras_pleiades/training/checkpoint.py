@@ -11,7 +11,7 @@ import numpy as np
 STATE, LAST, BEST = "state.npz", "last.weights.h5", "best.weights.h5"
 
 
-def write_atomically(path: pathlib.Path, write: Callable[[pathlib.Path], None]) -> None:
+def write_atomically(path: pathlib.Path, write: Callable[[pathlib.Path], object]) -> None:
     """Write beside `path` and rename: whoever reads finds the old file or the new one, whole."""
     temporary = path.with_name(f".writing.{path.name}")  # one a file: a killed run leaves no heap
     write(temporary)

@@ -23,7 +23,7 @@ class ProgressLine:
         self.epochs, self.steps, self.done, self.first = epochs, steps, done, done
         self._terminal = sys.stdout.isatty()
         self._last = time.monotonic()
-        self._started = None
+        self._started: float | None = None
 
     def step(self, epoch: int, step: int, logs: dict) -> None:
         """Show that `step` of `steps` of an epoch are done."""

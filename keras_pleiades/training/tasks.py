@@ -1,5 +1,7 @@
 """What training means for each family of networks: its loss, its metrics, its score."""
 
+from typing import Any
+
 import keras
 import numpy as np
 from keras import ops
@@ -115,7 +117,7 @@ class DetectorTask:
         return {**scores, **{f"{name}_coco": value for name, value in coco.items()}}
 
 
-FAMILIES = {
+FAMILIES: dict[type, Any] = {
     PleiadesClassifier: ClassifierTask,
     PleiadesTracker: TrackerTask,
     PleiadesDetector: DetectorTask,

@@ -6,6 +6,7 @@ import json
 import math
 import os
 import pathlib
+import threading
 import time
 
 import keras
@@ -105,6 +106,8 @@ def evaluate(
 
 class _Run:
     """One run: what it is made of, and how far it is."""
+
+    stop_requested: threading.Event
 
     def __init__(self, recipe, folder, out, resume, devices):
         self.recipe, self.out, self.devices = recipe, out, devices

@@ -1,5 +1,7 @@
 """What rows and readers of all families share."""
 
+from typing import SupportsFloat
+
 
 def row_of(prediction, **answer) -> dict:
     """Return a row: when, which stretch of the clock, whether the network has its context."""
@@ -11,7 +13,7 @@ def row_of(prediction, **answer) -> dict:
     }
 
 
-def rounded(value: float) -> float:
+def rounded(value: SupportsFloat) -> float:
     """Return a plain number with as many digits as mean something."""
     return round(float(value), 4)
 
@@ -42,6 +44,18 @@ class Reader:
             self.count(row)
         self.ready_frames += row["ready"]
         return row
+
+    def answer(self, prediction) -> dict:
+        """Return the row of a prediction, without counting it."""
+        raise NotImplementedError
+
+    def count(self, row: dict) -> None:
+        """Add a row to the summary."""
+        raise NotImplementedError
+
+    def forget(self) -> None:
+        """Forget the rows that were counted."""
+        raise NotImplementedError
 
     def restart(self) -> None:
         """Begin anew after the clock did."""

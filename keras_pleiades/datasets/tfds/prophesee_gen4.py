@@ -30,8 +30,15 @@ class Gen4Config(tfds.core.BuilderConfig):
 
     def arguments(self) -> dict:
         """Returns the arguments of `Gen4`."""
-        names = ("dt", "shape", "method", "clip_frames", "context_frames")
-        names += ("min_diagonal", "max_boxes")
+        names = (
+            "dt",
+            "shape",
+            "method",
+            "clip_frames",
+            "context_frames",
+            "min_diagonal",
+            "max_boxes",
+        )
         return {name: getattr(self, name) for name in names}
 
 

@@ -41,8 +41,8 @@ def matches(head: bytes, size: int) -> bool:
 def open_recording(path) -> Recording:
     """Reads the header."""
     start, header = _header(path)
-    chip = re.search(r"AEChip:\s*(\S+)", header)
-    chip = chip.group(1).rsplit(".", 1)[-1] if chip else "DVS128"
+    found = re.search(r"AEChip:\s*(\S+)", header)
+    chip = found.group(1).rsplit(".", 1)[-1] if found else "DVS128"
     if davis := re.match(r"(?i)davis(\d{3})", chip):
         if davis.group(1) not in DAVIS_SENSORS:
             raise EventFormatError(path, 0, f"size of the sensor of the chip {chip!r} is not known")

@@ -39,8 +39,8 @@ def matches(head: bytes, size: int) -> bool:
 def open_recording(path) -> Recording:
     """Reads the header."""
     start, header = _header(path)
-    source = re.search(r"#Source \d+: *([^\r\n]*)", header)
-    source = source.group(1).strip() if source else "unknown source"
+    found = re.search(r"#Source \d+: *([^\r\n]*)", header)
+    source = found.group(1).strip() if found else "unknown source"
     name = re.match(r"(?i)(dvs|davis)\d{3}", source)
     sensor = SENSORS.get(name.group(0).upper()) if name else None
     return Recording(f"AEDAT 3.1 ({source})", sensor, lambda: _blocks(path, start, sensor))

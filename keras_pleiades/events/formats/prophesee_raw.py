@@ -1,13 +1,14 @@
 """Prophesee RAW: the header, and which of the encodings EVT2, EVT2.1 and EVT3 follows."""
 
 import re
+from typing import Any
 
 from keras_pleiades.events.dtype import EventFormatError
 from keras_pleiades.events.formats import evt2, evt3
 from keras_pleiades.events.formats.prophesee_header import read_header, sensor_of
 from keras_pleiades.events.formats.recording import Recording, check_inside, record_blocks
 
-DECODERS = {"2": evt2.Evt2, "21": evt2.Evt21, "3": evt3.Evt3}
+DECODERS: dict[str, Any] = {"2": evt2.Evt2, "21": evt2.Evt21, "3": evt3.Evt3}
 
 
 def matches(head: bytes, size: int) -> bool:
