@@ -10,7 +10,8 @@ import keras_pleiades as kp
 ROOT = pathlib.Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
 GUIDES = [
-    (ROOT / "docs" / f"{name}.md").read_text() for name in ("pretrained", "streaming", "training")
+    (ROOT / "docs" / f"{name}.md").read_text()
+    for name in ("plots", "pretrained", "streaming", "training")
 ]
 BLOCK = re.compile(r"(?:<!-- needs a file: (\S+) -->\n)?```python\n(.*?)```", re.DOTALL)
 BLOCKS = [block for text in (README, *GUIDES) for block in BLOCK.findall(text)]
@@ -33,4 +34,4 @@ def test_plan_is_printed_as_shown():
 
 
 def test_there_are_blocks():
-    assert len(BLOCKS) == 10
+    assert len(BLOCKS) == 11
