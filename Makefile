@@ -15,7 +15,8 @@ ONCE := tests/events tests/synthetic tests/cli tests/plots tests/zoo/test_fetch.
 .PHONY: demo test test-once test-tfds lint format clean $(BACKENDS:%=test-%)
 
 demo: $(VENV)/.demo
-	KERAS_BACKEND=$${KERAS_BACKEND:-jax} $(BIN)/python examples/demo.py
+	@mkdir -p out
+	KERAS_BACKEND=$${KERAS_BACKEND:-jax} $(BIN)/keras-pleiades demo --out out/demo.html
 
 # TensorFlow and JAX spend most of their time in XLA's compiler, one core each: side by side.
 test: lint test-once test-torch
@@ -49,7 +50,7 @@ $(VENV)/.python:
 
 $(VENV)/.demo: $(SOURCES) | $(VENV)/.python
 	@echo "Setting up $(VENV) for the demo (once; JAX is about 250 MB)."
-	$(PIP) -e '.[jax]'
+	$(PIP) -e '.[jax,plots]'
 	touch $@
 
 $(VENV)/.test: $(SOURCES) | $(VENV)/.python
