@@ -9,13 +9,15 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 BACKENDS := tensorflow jax torch
 SOURCES := pyproject.toml constraints.txt
 # The same on every backend, so tested once.
-ONCE := tests/events tests/synthetic tests/cli tests/zoo/test_fetch.py tests/test_memory.py tests/test_examples.py \
+ONCE := tests/events tests/synthetic tests/cli tests/plots tests/zoo/test_fetch.py tests/test_memory.py \
+	tests/test_examples.py \
 	keras_pleiades/events keras_pleiades/datasets/synthetic keras_pleiades_cli
 
 .PHONY: demo docs test test-once test-tfds lint format clean $(BACKENDS:%=test-%)
 
 demo: $(VENV)/.demo
-	KERAS_BACKEND=$${KERAS_BACKEND:-jax} $(BIN)/python examples/demo.py
+	@mkdir -p out
+	KERAS_BACKEND=$${KERAS_BACKEND:-jax} $(BIN)/keras-pleiades demo --out out/demo.html
 
 # TensorFlow and JAX spend most of their time in XLA's compiler, one core each: side by side.
 test: lint docs test-once test-torch
@@ -55,7 +57,7 @@ $(VENV)/.python:
 
 $(VENV)/.demo: $(SOURCES) | $(VENV)/.python
 	@echo "Setting up $(VENV) for the demo (once; JAX is about 250 MB)."
-	$(PIP) -e '.[jax]'
+	$(PIP) -e '.[jax,plots]'
 	touch $@
 
 $(VENV)/.test: $(SOURCES) | $(VENV)/.python

@@ -114,3 +114,15 @@ def count(text: str) -> int:
     if not (text.isdigit() and int(text)):
         raise argparse.ArgumentTypeError(f"expected a whole number from 1 on; received {text!r}")
     return int(text)
+
+
+def natural(text: str) -> int:
+    """Read a seed: a whole number from 0 on.
+
+    Example:
+        >>> natural("0")
+        0
+    """
+    if not text.isdigit():
+        raise argparse.ArgumentTypeError(f"expected a whole number from 0 on; received {text!r}")
+    return int(text)

@@ -18,9 +18,10 @@ class Canvas:
         sensor: (height, width) of the sensor.
         reader: What draws answers, see `keras_pleiades_cli.answers`.
         start_us: Time that is shown as 0.
+        longest: About how many pixels the longer side of the events gets.
     """
 
-    def __init__(self, sensor: tuple[int, int], reader, start_us: int):
+    def __init__(self, sensor: tuple[int, int], reader, start_us: int, longest: int = 640):
         try:
             from PIL import Image, ImageDraw, ImageFont
         except ImportError as error:
@@ -31,10 +32,10 @@ class Canvas:
         self._image, self._draw = Image, ImageDraw
         self.font, self.small = ImageFont.load_default(size=16), ImageFont.load_default(size=12)
         self.reader, self._start_us = reader, start_us
-        longest = max(sensor)
+        side = max(sensor)
         # Events of a large sensor are counted in larger pixels; a small one's are enlarged.
-        self.shape = tuple(max(1, round(n * min(1.0, 640 / longest))) for n in sensor)
-        self.zoom = max(1, 640 // longest)
+        self.shape = tuple(max(1, round(n * min(1.0, longest / side))) for n in sensor)
+        self.zoom = max(1, longest // side)
         self._scale = self.zoom * self.shape[1] / sensor[1], self.zoom * self.shape[0] / sensor[0]
         self._history = collections.deque()
 

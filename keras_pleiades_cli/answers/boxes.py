@@ -4,9 +4,6 @@ import collections
 
 from keras_pleiades_cli.answers.row import Reader, rounded, row_of
 
-# One a class, in turn; none is the red or the blue of events.
-COLOURS = ((0, 130, 60), (200, 110, 0), (120, 40, 150), (0, 130, 140), (110, 80, 40))
-
 
 class Boxes(Reader):
     """Reads a detector's heatmaps.
@@ -88,8 +85,10 @@ class Boxes(Reader):
 
     def draw(self, canvas, row: dict) -> None:
         """Draw the boxes, the best on top."""
+        from keras_pleiades.plots import CLASS_COLOURS
+
         for box in reversed(row["boxes"]):
-            colour = COLOURS[self.labels.index(box["label"]) % len(COLOURS)]
+            colour = CLASS_COLOURS[self.labels.index(box["label"]) % len(CLASS_COLOURS)]
             left, top = canvas.place(box["left"], box["top"])
             right, bottom = canvas.place(box["left"] + box["width"], box["top"] + box["height"])
             canvas.pen.rectangle((left, top, right, bottom), outline=colour, width=2)

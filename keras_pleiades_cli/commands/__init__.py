@@ -5,6 +5,7 @@
 
 from keras_pleiades_cli.commands import (
     bench,
+    demo,
     evaluate,
     export,
     info,
@@ -14,4 +15,4 @@ from keras_pleiades_cli.commands import (
     train,
 )
 
-COMMANDS = (list_networks, info, predict, evaluate, train, simulate, export, bench)
+COMMANDS = (list_networks, info, demo, predict, evaluate, train, simulate, export, bench)

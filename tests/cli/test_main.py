@@ -26,6 +26,7 @@ for arguments in (["--help"], ["list"], ["list", "--json"], ["predict", "--help"
     assert main(arguments) == 0, arguments
 assert main(["predict", "no_such_file", "--model", "gesture"]) == 2
 assert main(["train", "no_such_file"]) == 2
+assert main(["demo", "--networks", "poet"]) == 2
 slow = {"keras", "keras_pleiades", "numpy"} & set(sys.modules)
 assert not slow, slow
 """
@@ -115,6 +116,13 @@ def test_catalogue_is_the_zoos(capsys):
         (["export", "gesture", "a.onnx", "--preset", "poet"], "no preset 'poet'"),
         (["evaluate", "x"], "recipe"),
         (["bench", "gesture", "--repeats", "0"], "from 1 on"),
+        (["demo", "--out", "a.pdf"], ".html"),
+        (["demo", "--out", "no/a.html"], "folder no"),
+        (["demo", "--networks", "poet"], "poet"),
+        (["demo", "--seed", "-1"], "from 0 on"),
+        (["demo", "--weights", "gesture"], "NETWORK=FILE"),
+        (["demo", "--networks", "gesture", "--weights", "detector=x"], "NETWORK=FILE"),
+        (["demo", "--weights", "gesture={folder}/none"], "no such file"),
     ],
 )
 def test_a_mistake_is_one_line_and_2(arguments, message, tmp_path, capsys):

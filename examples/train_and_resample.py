@@ -1,6 +1,6 @@
 """Trains a small network on simulated event recordings, then changes its bin size.
 
-    make demo
+    KERAS_BACKEND=jax python examples/train_and_resample.py
 
 Bars drift over a 32 x 32 sensor in one of four directions, slowly or fast; the network says which
 of the eight it is, for every frame. It is trained at 10 ms bins only. Then the same recordings are
