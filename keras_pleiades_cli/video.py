@@ -34,7 +34,8 @@ class Canvas:
         self.reader, self._start_us = reader, start_us
         side = max(sensor)
         # Events of a large sensor are counted in larger pixels; a small one's are enlarged.
-        self.shape = tuple(max(1, round(n * min(1.0, longest / side))) for n in sensor)
+        height, width = (max(1, round(n * min(1.0, longest / side))) for n in sensor)
+        self.shape = height, width
         self.zoom = max(1, longest // side)
         self._scale = self.zoom * self.shape[1] / sensor[1], self.zoom * self.shape[0] / sensor[0]
         self._history = collections.deque()

@@ -174,7 +174,7 @@ class Run:
 
     def table(self) -> list[tuple[str, ...]]:
         """Return, for each gesture: from when, truth, last answer, part right, first right."""
-        rows = []
+        rows: list[tuple[str, ...]] = []
         for number, name in enumerate(self.names):
             mine = self._part == number
             hits = self.watched.times_us[mine & self.right] - number * self.each_us

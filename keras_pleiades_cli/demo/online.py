@@ -37,10 +37,9 @@ class Watched:
 
     def latency_ms(self) -> tuple[float, float]:
         """Return median and 95th percentile of the time from a bin's last event to its answer."""
-        return tuple(
-            float(1000 * one)
-            for one in np.percentile([one.latency_s for one in self.predictions], (50, 95))
-        )
+        seconds = [one.latency_s for one in self.predictions]
+        median, late = (float(1000 * one) for one in np.percentile(seconds, (50, 95)))
+        return median, late
 
 
 def watch(model, recording: Recording) -> Watched:
