@@ -236,12 +236,19 @@ def test_networks_without_weights(monkeypatch, capsys):
     assert demo.BUNDLED == DEFAULT
     bundled = {"gesture": {DEFAULT: {}}, "eye_tracking": {}, "detector": {}}
     monkeypatch.setattr(demo, "presets", lambda: bundled)
-    assert main(["demo"]) == 2
+    assert demo.with_weights([]) == ["gesture"]  # what the page shows where nothing is asked for
+    assert demo.with_weights(["eye_tracking=a.h5"]) == ["gesture", "eye_tracking"]
+    assert main(["demo", "--networks", "gesture,eye_tracking"]) == 2
     error = capsys.readouterr().err
     assert "eye_tracking has no bundled weights" in error
     assert "--networks gesture" in error
     assert "--weights eye_tracking=FILE" in error
     assert error.count("\n") == 1
+    monkeypatch.setattr(
+        demo, "presets", lambda: {"gesture": {}, "eye_tracking": {}, "detector": {}}
+    )
+    assert main(["demo"]) == 2
+    assert "no network has bundled weights" in capsys.readouterr().err
 
 
 def test_the_page_in_a_browser(made, tmp_path):
