@@ -113,7 +113,7 @@ def main() -> None:
         results["ours"][f"at {dt // 1000} ms"] = score(labels, logits["ours"], dt)
         curves[f"ours, {dt // 1000} ms"] = kp.metrics.accuracy_latency(labels, logits["ours"], dt)
     save(kp.plots.accuracy_latency(curves, "Simulated gestures of unseen subjects"), "latency.png")
-    for variation in gestures.VARIATIONS:
+    for variation in gestures.VARIATIONS if arguments.hard else ():
         labels, logits = answers(models, arguments.hard, variation, arguments.folder)
         for name, one in logits.items():
             results[name][variation] = score(labels, one, ours.dt)
@@ -129,9 +129,11 @@ def main() -> None:
             for one in row
         ]
         print(f"| {kind} | " + " | ".join(cells) + " |")
+    command = f"--clips {arguments.clips} --hard {arguments.hard}"
+    command += " --authors dvs128_ckpt.pt" if arguments.authors else ""
     text = json.dumps(
         {
-            "command": "python -m benchmarks.gesture_card --authors dvs128_ckpt.pt",
+            "command": f"python -m benchmarks.gesture_card {command}",
             "clips": arguments.clips,
             "clips_of_each_harder_kind": arguments.hard,
             "results": results,
