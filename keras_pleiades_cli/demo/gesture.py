@@ -97,7 +97,7 @@ def show(part: Part) -> None:
     )
     section.heading("The same recording at other bin sizes")
     section.text(
-        f"The network was trained at {model.native_dt / 1000:g} ms. model.resample(dt) averages "
+        f"The bins are of {model.native_dt / 1000:g} ms otherwise. model.resample(dt) averages "
         "the same polynomials over bins of another size: no weight changes, nothing is trained."
     )
     section.table(
