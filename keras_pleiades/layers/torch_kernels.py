@@ -8,6 +8,8 @@ tensor of each of its ten steps. Only the torch backend comes here.
 import functools
 import math
 
+import numpy as np
+
 # Pixels of a slice of rows in the temporal convolution: its gradient then works in the cache.
 _SLICE = 256
 # Numbers of a slice of frames in the norm.
@@ -62,7 +64,7 @@ def group_norm(x, gamma, beta, groups: int, epsilon: float, relu: bool = False):
 
 
 def _normalize(x, gamma, beta, groups, epsilon, relu):
-    """Return normalized frames, and mean and 1 / deviation of each group.
+    """Return normalized frames, and mean and 1 / deviation at each place of a row, by groups.
 
     Torch's own group normalization adds pixels one by one when channels come last, and loses
     four digits of a frame without events. Here whole rows are added up first, and all passes over
@@ -73,29 +75,38 @@ def _normalize(x, gamma, beta, groups, epsilon, relu):
     frames, pixels, channels = x.shape
     # Neighbouring pixels side by side: torch's inner loops are as long as the last axis.
     beside = math.gcd(pixels, max(1, 64 // channels))
+    average = _average(pixels, channels, groups, beside, x.dtype, x.device)
+    if beside > 1:
+        gamma, beta = gamma.repeat(beside), beta.repeat(beside)
     y = torch.empty(x.shape, dtype=x.dtype, device=x.device)  # contiguous, so that views reach it
     size = max(1, _CACHED // (pixels * channels))
-    parts = (z.reshape(frames, -1, beside * channels).split(size) for z in (x, y))
-    gamma, beta = gamma.repeat(beside), beta.repeat(beside)
-
-    def mean_of_groups(rows):
-        row = rows.mean(1).reshape(len(rows), beside, groups, channels // groups)
-        return row.mean((1, 3))  # (frames, groups)
-
-    def of_rows(z):
-        """From one number a group to one a channel, for pixels side by side."""
-        z = z[:, None, :, None].expand(-1, beside, -1, channels // groups)
-        return z.reshape(len(z), 1, beside * channels)
-
     means, scales = [], []
+    parts = (z.reshape(frames, -1, len(average)).split(size) for z in (x, y))
     for part, out in zip(*parts, strict=True):
-        means.append(mean_of_groups(part))
-        torch.sub(part, of_rows(means[-1]), out=out)
-        scales.append((mean_of_groups(out * out) + epsilon).rsqrt_())
-        torch.addcmul(beta, out, of_rows(scales[-1]) * gamma, out=out)
+        mean = part.sum(1) @ average
+        torch.sub(part, mean[:, None], out=out)
+        scale = ((out * out).sum(1) @ average).add_(epsilon).rsqrt_()
+        torch.addcmul(beta, out, (scale * gamma)[:, None], out=out)
         if relu:
             out.clamp_(min=0)
+        means.append(mean)
+        scales.append(scale)
+    if frames <= size:
+        return y, means[0], scales[0]
     return y, torch.cat(means), torch.cat(scales)
+
+
+@functools.cache
+def _average(pixels, channels, groups, beside, dtype, device):
+    """Return the matrix that turns sums over rows into the means of groups, at each place of a row.
+
+    One small product for all frames, in place of a reshape, a mean and an expansion each way.
+    """
+    import torch
+
+    group = np.arange(beside * channels) % channels // (channels // groups)
+    average = (group[:, None] == group) / (pixels * channels // groups)
+    return torch.from_numpy(average).to(device, dtype)
 
 
 @functools.cache
@@ -107,6 +118,8 @@ def _group_norm():
         @staticmethod
         def forward(ctx, x, gamma, beta, groups, epsilon, relu):
             y, mean, scale = _normalize(x, gamma, beta, groups, epsilon, relu)
+            one_of_each = slice(0, x.shape[2], x.shape[2] // groups)
+            mean, scale = mean[:, one_of_each].contiguous(), scale[:, one_of_each].contiguous()
             ctx.save_for_backward(x, gamma, mean, scale, y if relu else None)
             ctx.groups = groups
             return y

@@ -1,5 +1,6 @@
 """One step of a network: new frames and a state in, answers and the next state out."""
 
+import contextlib
 import functools
 import math
 import weakref
@@ -86,15 +87,16 @@ def _jax_step(model, context, donate):
     def weights():
         return [variable.value for variable in variables]
 
-    whole = jax.jit(run, donate_argnums=(2,) if donate else ())
+    jit = functools.partial(jax.jit, compiler_options=_xla_options())
+    whole = jit(run, donate_argnums=(2,) if donate else ())
     if not donate or context is not CarriedContext:
         return lambda frames, state: whole(weights(), frames, state)
 
     # Written in the same program that reads them, XLA copies all rings, twice. So one program reads
     # them, and a second one puts the new frames in their place.
-    read = jax.jit(functools.partial(run, context=functools.partial(context, write=False)))
+    read = jit(functools.partial(run, context=functools.partial(context, write=False)))
 
-    @functools.partial(jax.jit, donate_argnums=(0,))
+    @functools.partial(jit, donate_argnums=(0,))
     def write(state, new):
         rings = [name for name in state if name not in (COUNT, SEEN)]
         return new | {name: write_frame(state[name], new[name], state[COUNT]) for name in rings}
@@ -106,6 +108,29 @@ def _jax_step(model, context, donate):
         return outputs, write(state, new)
 
     return step
+
+
+@functools.cache
+def _xla_options():
+    """Return options that make XLA's programs for one frame faster on a CPU.
+
+    A step is some hundred small operations. XLA's older emitter and matrix product start sooner
+    than its newer ones, by a third of the whole (`python -m benchmarks.streaming`). An option that
+    the installed XLA does not know is left out.
+    """
+    import jax
+
+    known = {}
+    if jax.default_backend() != "cpu":
+        return known
+    for option in (
+        {"xla_cpu_use_fusion_emitters": False},
+        {"xla_cpu_experimental_ynn_fusion_type": ""},
+    ):
+        with contextlib.suppress(jax.errors.JaxRuntimeError):
+            jax.jit(lambda x: x + 1, compiler_options=option)(1.0)
+            known |= option
+    return known
 
 
 def _tensorflow_step(model, context, donate):
@@ -141,10 +166,15 @@ def _torch_step(model, context, donate):
         # For one frame Keras spends more time on the way to torch's operations than they take.
         # They are written down once for each shape and then called one after the other; weights
         # are referred to, so that they can be trained on.
-        key = (tuple(frames.shape), *(tuple(array.shape) for array in state.values()))
+        # `model.compile(jit_compile=True)` has torch.compile make one program of them: twice as
+        # fast, after a minute of waiting and with a C++ compiler, so only for who asks.
+        jit_compile = model().jit_compile
+        key = (jit_compile, frames.shape, *(array.shape for array in state.values()))
         if key not in traced:
             copies = [array.clone() for array in state.values()]
             traced[key] = make_fx(flat)(frames, *copies)
+            if jit_compile:
+                traced[key] = torch.compile(traced[key])
         outputs, *arrays = traced[key](frames, *state.values())
         return outputs, dict(zip(names, arrays, strict=True))
 

@@ -1,5 +1,7 @@
 """Frame by frame and in parts of any length against the whole clip."""
 
+import shutil
+
 import hypothesis
 import keras
 import numpy as np
@@ -76,6 +78,20 @@ def test_the_authors_network_online(shared):
 @pytest.fixture(scope="module")
 def small():
     return small_model()
+
+
+@pytest.mark.skipif(keras.backend.backend() != "torch", reason="XLA compiles without being asked")
+@pytest.mark.skipif(shutil.which("g++") is None, reason="torch.compile needs a C++ compiler")
+def test_torch_compiles_the_step_for_who_asks():
+    model = small_model()
+    frames = clip(model, frames=24)
+    expected = model.predict(frames, verbose=0)
+    model.compile(jit_compile=True)
+    stream = model.stream()
+    answers = [stream(frames[:, t : t + 1]) for t in range(24)]
+    check(np.concatenate(answers[18:], axis=1), expected)
+    model.set_weights([0 * weights for weights in model.get_weights()])
+    assert not stream(frames[:, :1]).any()  # the program refers to the weights
 
 
 def test_step_is_explicit_and_pure(small):
