@@ -111,7 +111,7 @@ def parts(arguments) -> None:
             orders = (row[name] for name in ("coefficients_first", "basis_first", "kernel_first"))
             shape = f"{row['channels']}->{row['filters']} at {row['size']}"
             times = "".join(f"{1e3 * order:8.1f}" for order in orders)
-            auto = f"auto, {row['chosen']}: {row['ratio']:.2f} x best"
+            auto = f"auto, {row['auto']}: {row['ratio']:.2f} x best"
             print(f"orders {shape:<14}{backend:<12}{times} ms; {auto}")
 
 

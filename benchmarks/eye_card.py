@@ -13,9 +13,8 @@ import json
 import pathlib
 
 import keras_pleiades as kp
-from keras_pleiades.training.checkpoint import write_atomically
+from benchmarks.card import ZOO, write_results
 
-ZOO = pathlib.Path(__file__).parent.parent / "zoo" / "eye_tracking"
 SESSIONS = ("5_1", "7_3", "7_4", "12_2")
 NUMBERS = ("distance", "p10", "p5", "p3")
 
@@ -31,7 +30,7 @@ def simulated(weights, recordings):
             f"data.test.clip_frames={750_000 // dt}",
             f"data.test.stride={750_000 // dt}",
         ]
-        recipe = kp.training.load_recipe(ZOO / "recipe.toml", settings)
+        recipe = kp.training.load_recipe(ZOO / "eye_tracking" / "recipe.toml", settings)
         found[f"simulated, {dt / 1000:g} ms"] = kp.training.evaluate(recipe, weights)
     return found
 
@@ -40,7 +39,7 @@ def of_session(session, *settings):
     """Return the recipe that tests on one session and trains on the other three."""
     others = [one for one in SESSIONS if one != session]
     settings = [f"data.train.sessions={others}", f"data.test.sessions={[session]}", *settings]
-    return kp.training.load_recipe(ZOO / "four_sessions.toml", settings)
+    return kp.training.load_recipe(ZOO / "eye_tracking" / "four_sessions.toml", settings)
 
 
 def trained(session, folder, epochs, out, *settings):
@@ -81,16 +80,13 @@ def main() -> None:
     print("| | distance | p10 | p5 | p3 |\n|---|---|---|---|---|")
     for name, row in results.items():
         print(f"| {name} | " + " | ".join(f"{row[key]:.2f}" for key in NUMBERS) + " |")
-    text = json.dumps(
-        {
-            "command": "python -m benchmarks.eye_card --data DIR",
-            "recordings": arguments.recordings,
-            "epochs_of_fine_tuning": arguments.epochs,
-            "results": results,
-        },
-        indent=2,
+    write_results(
+        "eye_tracking",
+        "python -m benchmarks.eye_card --data DIR",
+        recordings=arguments.recordings,
+        epochs_of_fine_tuning=arguments.epochs,
+        results=results,
     )
-    write_atomically(ZOO / "results.json", lambda path: path.write_text(text + "\n"))
 
 
 if __name__ == "__main__":

@@ -9,17 +9,14 @@ Writes results.json, confusion.png and latency.png to zoo/gesture.
 """
 
 import argparse
-import json
-import pathlib
 
 import keras
 import numpy as np
 
 import keras_pleiades as kp
+from benchmarks.card import save_figure, write_results
 from keras_pleiades.datasets.synthetic import gestures
-from keras_pleiades.training.checkpoint import write_atomically
 
-ZOO = pathlib.Path(__file__).parent.parent / "zoo" / "gesture"
 WARM_US, WINDOW_US = 450_000, 150_000
 
 
@@ -78,10 +75,6 @@ def confusion_plot(labels, decisions):
     return figure
 
 
-def save(figure, name):
-    write_atomically(ZOO / name, lambda path: figure.savefig(path, format="png", dpi=100))
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--weights", help="in place of the bundled ones")
@@ -103,7 +96,8 @@ def main() -> None:
     for name, one in logits.items():
         results[name] = {"as it is": score(labels, one, ours.dt)}
         curves[f"{name}, 10 ms"] = kp.metrics.accuracy_latency(labels, one, ours.dt)
-    save(confusion_plot(labels, mode(logits["ours"].argmax(-1)[:, 45:])), "confusion.png")
+    confused = confusion_plot(labels, mode(logits["ours"].argmax(-1)[:, 45:]))
+    save_figure("gesture", confused, "confusion.png")
     if "authors" in logits:
         agreement = logits["ours"].argmax(-1) == logits["authors"].argmax(-1)
         results["agreement with the authors' network"] = float(agreement[:, 45:].mean())
@@ -112,7 +106,8 @@ def main() -> None:
         labels, logits = answers({"ours": other}, arguments.clips, folder=arguments.folder)
         results["ours"][f"at {dt // 1000} ms"] = score(labels, logits["ours"], dt)
         curves[f"ours, {dt // 1000} ms"] = kp.metrics.accuracy_latency(labels, logits["ours"], dt)
-    save(kp.plots.accuracy_latency(curves, "Simulated gestures of unseen subjects"), "latency.png")
+    figure = kp.plots.accuracy_latency(curves, "Simulated gestures of unseen subjects")
+    save_figure("gesture", figure, "latency.png")
     for variation in gestures.VARIATIONS if arguments.hard else ():
         labels, logits = answers(models, arguments.hard, variation, arguments.folder)
         for name, one in logits.items():
@@ -131,16 +126,13 @@ def main() -> None:
         print(f"| {kind} | " + " | ".join(cells) + " |")
     command = f"--clips {arguments.clips} --hard {arguments.hard}"
     command += " --authors dvs128_ckpt.pt" if arguments.authors else ""
-    text = json.dumps(
-        {
-            "command": f"python -m benchmarks.gesture_card {command}",
-            "clips": arguments.clips,
-            "clips_of_each_harder_kind": arguments.hard,
-            "results": results,
-        },
-        indent=2,
+    write_results(
+        "gesture",
+        f"python -m benchmarks.gesture_card {command}",
+        clips=arguments.clips,
+        clips_of_each_harder_kind=arguments.hard,
+        results=results,
     )
-    write_atomically(ZOO / "results.json", lambda path: path.write_text(text + "\n"))
 
 
 if __name__ == "__main__":

@@ -6,9 +6,11 @@ import runpy
 import sys
 
 import keras
+import numpy as np
 import pytest
 
 import keras_pleiades as kp
+from tests.datasets import layouts
 from tests.events import makers
 
 EXAMPLES = pathlib.Path(__file__).parents[1] / "examples"
@@ -30,12 +32,23 @@ def run(tmp_path, monkeypatch, capsys):
     return run
 
 
-def test_fine_tune_leaves_weights_to_begin_with(run):
-    printed = run("fine_tune.py", "--epochs", 1, "--clips", 8)
-    assert "Training the last layer" in printed
-    assert "Training the whole network" in printed
-    shape = (None, 16, 16, 2)
-    kp.zoo.gesture(num_classes=4, input_shape=shape, pretrained="fine_tuned.weights.h5")
+def test_finetune_leaves_weights_and_curves(run, tmp_path):
+    layouts.nmnist_zip(tmp_path / "digits.zip", samples=20)
+    printed = run("finetune.py", "digits.zip", "--epochs", 1)
+    assert "Training from simulated gestures" in printed
+    assert (tmp_path / "finetune.png").read_bytes().startswith(b"\x89PNG")
+    weights = tmp_path / "from_simulated_gestures.weights.h5"
+    kp.zoo.gesture(input_shape=(None, 34, 34, 2), pretrained=weights)
+
+
+def test_train_and_resample_keeps_the_accuracy(run):
+    printed = run("train_and_resample.py")
+    rows = re.findall(r"(\d+) ms +\d+ +\d+ +([\d.]+)% +([\d.]+)%", printed)
+    assert [dt for dt, *_ in rows] == ["5", "10", "20"]
+    resampled, as_it_was = (np.array([float(row[i]) for row in rows]) for i in (1, 2))
+    assert resampled[1] > 80
+    assert abs(resampled - resampled[1]).max() < 5
+    assert (as_it_was[[0, 2]] < resampled[[0, 2]] - 5).all()
 
 
 def test_stream_recording_answers_every_bin(run, tmp_path):

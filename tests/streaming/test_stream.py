@@ -82,6 +82,7 @@ def small():
 
 @pytest.mark.skipif(keras.backend.backend() != "torch", reason="XLA compiles without being asked")
 @pytest.mark.skipif(shutil.which("g++") is None, reason="torch.compile needs a C++ compiler")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # torch.compile's own
 def test_torch_compiles_the_step_for_who_asks():
     model = small_model()
     frames = clip(model, frames=24)
