@@ -9,16 +9,13 @@ at double. Results go to zoo/eye_tracking/four_sessions_results.json.
 
 import argparse
 import dataclasses
-import json
 import pathlib
 
 import numpy as np
 
 import keras_pleiades as kp
+from benchmarks.card import ZOO, cpu_seconds, write_results
 from keras_pleiades.datasets.eye_3et import SENSOR, find, read_labels
-from keras_pleiades.training.checkpoint import write_atomically
-
-ZOO = pathlib.Path(__file__).parent.parent / "zoo" / "eye_tracking"
 
 
 def open_points(folder, sessions):
@@ -43,9 +40,8 @@ def main() -> None:
     parser.add_argument("--data", required=True, help="folder with train/SESSION/SESSION.h5")
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("out/four_sessions"))
     arguments = parser.parse_args()
-    recipe = kp.training.load_recipe(ZOO / "four_sessions.toml")
-    done = arguments.out / "results.json"
-    if not done.exists():
+    recipe = kp.training.load_recipe(ZOO / "eye_tracking" / "four_sessions.toml")
+    if not (arguments.out / "results.json").exists():
         kp.training.train(recipe, arguments.data, arguments.out, resume=True)
     results = trivial(arguments.data, recipe)
     dt = recipe.model["dt"]
@@ -59,15 +55,14 @@ def main() -> None:
     for name, row in results.items():
         numbers = " | ".join(f"{row[key]:.2f}" for key in ("distance", "p10", "p5", "p3"))
         print(f"| {name} | {numbers} |")
-    seconds = json.loads(done.read_text())["cpu_seconds"]
-    table = {
-        "command": "python -m benchmarks.four_sessions --data DIR",
-        "training_cpu_seconds": seconds,
-        "test": recipe.data["test"]["sessions"],
-        "results": results,
-    }
-    text = json.dumps(table, indent=2) + "\n"
-    write_atomically(ZOO / "four_sessions_results.json", lambda path: path.write_text(text))
+    write_results(
+        "eye_tracking",
+        "python -m benchmarks.four_sessions --data DIR",
+        "four_sessions_results.json",
+        training_cpu_seconds=cpu_seconds(arguments.out),
+        test=recipe.data["test"]["sessions"],
+        results=results,
+    )
 
 
 if __name__ == "__main__":

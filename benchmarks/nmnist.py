@@ -16,9 +16,8 @@ import keras
 import numpy as np
 
 import keras_pleiades as kp
-from keras_pleiades.training.checkpoint import write_atomically
+from benchmarks.card import ZOO, cpu_seconds, save_figure, write_results
 
-ZOO = pathlib.Path(__file__).parent.parent / "zoo" / "gesture"
 MAIN = {"degree 4": {}, "free": {"degree": "free"}}
 ABLATION = {
     f"degree {degree}, {interval}": {"degree": degree, "interval": list(interval)}
@@ -34,13 +33,12 @@ def train(name, changes, data, out, epochs):
     """Train one network, or finish its training, and return where its weights are."""
     settings = [f"model.{key}={json.dumps(value)}" for key, value in changes.items()]
     settings += [] if epochs is None else [f"training.epochs={epochs}"]
-    recipe = kp.training.load_recipe(ZOO / "nmnist.toml", settings)
+    recipe = kp.training.load_recipe(ZOO / "gesture" / "nmnist.toml", settings)
     folder = out / name.replace(" ", "_").replace(",", "").replace("(", "").replace(")", "")
     if not (folder / "results.json").exists():
         print(f"{name}: training into {folder}", flush=True)
         kp.training.train(recipe, data, folder, resume=True)
-    seconds = json.loads((folder / "results.json").read_text())["cpu_seconds"]
-    return recipe, folder / "last.weights.h5", seconds
+    return recipe, folder / "last.weights.h5", cpu_seconds(folder)
 
 
 def measure(recipe, weights, data, dt):
@@ -87,12 +85,11 @@ def main() -> None:
     if arguments.ablation:  # one curve each, at the bin size of training
         curves = {k.rsplit(",", 1)[0]: v for k, v in curves.items() if k.endswith(" 10 ms")}
     figure = kp.plots.accuracy_latency(curves, "N-MNIST, 200 digits not trained on")
-    write_atomically(ZOO / f"{name}.png", lambda path: figure.savefig(path, format="png", dpi=100))
+    save_figure("gesture", figure, f"{name}.png")
     command = (
         f"python -m benchmarks.nmnist --data nmnist_1000.zip{' --ablation' * arguments.ablation}"
     )
-    text = json.dumps({"command": command, "results": results}, indent=2) + "\n"
-    write_atomically(ZOO / f"{name}_results.json", lambda path: path.write_text(text))
+    write_results("gesture", command, f"{name}_results.json", results=results)
 
 
 def print_table(results) -> None:

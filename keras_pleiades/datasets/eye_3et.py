@@ -18,7 +18,8 @@ from keras_pleiades.models import PleiadesModel
 URL = "https://eetchallenge.github.io/EET.github.io/ (by Kaggle)"
 SENSOR = (480, 640)
 LABEL_US = 10_000  # 100 labels a second
-CHALLENGE_STEP = 5  # of which the challenge scores every fifth: 20 a second
+# Which rows of the labels count, by `rows`; the challenge scores every fifth: 20 a second.
+ROWS = {"100hz": None, "labelled": slice(None), "20hz": slice(None, None, 5)}
 # The challenge's division. Training and validation lie in the folder train, test in test.
 SESSIONS = {
     split: tuple(names.split())
@@ -41,8 +42,8 @@ class EyeTracking3ET(EventDataset):
 
     The weights (clips, frames) are 1 in frames that count. They are 0 where the eye is closed (one
     of the rows beside is), where the labels have ended, in frames that belong to an earlier clip
-    too (see `clips.cut`), and with `rows="20hz"` everywhere but in the frames in which a row of the
-    challenge's test lies; these have that row itself as their label.
+    too (see `clips.cut`), and, unless `rows` is "100hz", in frames without a row of their own. The
+    other frames have that row itself as their label, at the same instants whatever the bin size.
 
     Args:
         folder: Has `train/SESSION/SESSION.h5` and `train/SESSION/label.txt`, and `test` likewise.
@@ -53,7 +54,8 @@ class EyeTracking3ET(EventDataset):
             the folder of the split.
         clip_frames: Frames in a clip.
         stride: Frames from one clip to the next; `clip_frames` by default.
-        rows: "100hz" or "20hz".
+        rows: "100hz", every frame; "labelled", frames in which a row lies; "20hz", frames in which
+            a row of the challenge's test lies.
         mask_closed: Whether frames with a closed eye count for nothing. Otherwise they are given as
             if open.
         dt: Length of a frame in microseconds.
@@ -93,7 +95,7 @@ class EyeTracking3ET(EventDataset):
         **kwargs,
     ):
         check_choice(split, tuple(SESSIONS), "split")
-        check_choice(rows, ("100hz", "20hz"), "rows")
+        check_choice(rows, tuple(ROWS), "rows")
         self.rows, self.mask_closed = rows, mask_closed
         spec = FrameSpec.of(SENSOR, model, dt, shape, method, context_frames)
         found = find(folder, split, sessions, partial)
@@ -120,8 +122,7 @@ class EyeTracking3ET(EventDataset):
 
     def target(self, clip: Clip, labels: Labels) -> tuple[np.ndarray, np.ndarray]:
         """Returns x, y, closed of each frame, and the frames' weights."""
-        rows = slice(None, None, CHALLENGE_STEP) if self.rows == "20hz" else None
-        return point_target(labels, clip, self.spec, SENSOR, rows)
+        return point_target(labels, clip, self.spec, SENSOR, ROWS[self.rows])
 
 
 def find(

@@ -98,9 +98,21 @@ class PleiadesModel(keras.Model):
         Keras leaves XLA off for TensorFlow on the CPU, where these networks run three times
         faster with it.
         """
+        self._jit_compile_asked = jit_compile
         if jit_compile == "auto" and not kwargs.get("run_eagerly"):
             jit_compile = self._compiles_by_default()
         super().compile(*args, jit_compile=jit_compile, **kwargs)
+
+    def get_compile_config(self) -> dict:
+        """Return what `compile` was given, as it was given: "auto" is for the loading backend."""
+        config = super().get_compile_config()
+        return config | {"jit_compile": self._jit_compile_asked} if config else config
+
+    def compile_from_config(self, config: dict) -> None:
+        """Compile as the saved network was; Keras leaves that to who overrides `compile`."""
+        self.compile(**keras.saving.deserialize_keras_object(config))
+        if self.optimizer is not None:
+            self.optimizer.build(self.trainable_variables)
 
     def make_train_function(self, force: bool = False):
         """Make the function of a training step; its first call says why it takes long."""

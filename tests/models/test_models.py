@@ -97,6 +97,21 @@ def test_saves_and_loads(family, tmp_path):
     assert_close(loaded.predict(x, verbose=0), model.predict(x, verbose=0))
 
 
+def test_training_goes_on_after_loading(tmp_path):
+    """With the optimizer's state, and compiled as was asked, not as the saving backend did it."""
+    model = FAMILIES["classifier"][0]()
+    x, y = clip("classifier", frames=20), np.ones((2, 2))
+    model.compile(keras.optimizers.AdamW(1e-2), kp.losses.FrameCrossentropy())
+    model.fit(x, y, verbose=0)
+    model.save(tmp_path / "model.keras")
+    loaded = keras.saving.load_model(tmp_path / "model.keras")
+    assert loaded.get_compile_config()["jit_compile"] == "auto"
+    assert loaded.jit_compile == model.jit_compile
+    for one in (model, loaded):
+        one.fit(x, y, verbose=0)
+    assert_close(loaded.predict(x, verbose=0), model.predict(x, verbose=0))
+
+
 @each_family
 def test_mixed_precision(family):
     make, *_ = FAMILIES[family]
