@@ -2,8 +2,9 @@
 
     python -m benchmarks.eye_card [--weights FILE] [--data DIR] [--held-out 7_4 ...] [--epochs 14]
 
-On simulated eyes of the test split, whose subjects no training saw, at three bin sizes. With
-`--data`, the four sessions of 3ET+, also on those: as the weights are; and, for each session of
+On simulated eyes of the test split, whose subjects no training saw, at three bin sizes: recordings
+of 1.5 s with zeros before them, of which the first 0.27 s, the network's context, do not count.
+With `--data`, the four sessions of 3ET+, also on those: as the weights are; and, for each session of
 `--held-out`, after training on the other three, from the weights and from nothing, the same number
 of epochs in bins of 10 ms, by zoo/eye_tracking/four_sessions.toml. Distances are in pixels
 of 60 x 80. Writes results.json to zoo/eye_tracking.
@@ -18,6 +19,7 @@ from benchmarks.card import ZOO, write_results
 
 SESSIONS = ("5_1", "7_3", "7_4", "12_2")
 NUMBERS = ("distance", "p10", "p5", "p3")
+DURATION_US, WARM_US = 1_500_000, 270_000
 
 
 def simulated(weights, recordings):
@@ -28,8 +30,9 @@ def simulated(weights, recordings):
             f"model.dt={dt}",
             f"data.test.recordings={recordings}",
             'data.test.split="test"',
-            f"data.test.clip_frames={750_000 // dt}",
-            f"data.test.stride={750_000 // dt}",
+            f"data.test.clip_frames={DURATION_US // dt}",
+            f"data.test.stride={DURATION_US // dt}",
+            f"evaluation.skip_us={WARM_US}",
         ]
         recipe = kp.training.load_recipe(ZOO / "eye_tracking" / "recipe.toml", settings)
         found[f"simulated, {dt / 1000:g} ms"] = kp.training.evaluate(recipe, weights)
