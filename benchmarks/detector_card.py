@@ -3,8 +3,9 @@
     python -m benchmarks.detector_card [--weights FILE] [--recordings 64]
 
 Scenes are of the test split, which no training saw: recordings of 1.5 s, of which the second half
-is scored, so that the network has seen its whole context. Both measures, the paper's and COCO's, over
-all seven classes, over cars and pedestrians (as the paper), and class by class; at three bin sizes.
+is scored, so that the network has seen its whole context. Both measures, the paper's and COCO's,
+over all seven classes, over cars and pedestrians (as the paper), and class by class; at three bin
+sizes.
 Writes results.json and detections.png to zoo/detector.
 """
 

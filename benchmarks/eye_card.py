@@ -4,9 +4,9 @@
 
 On simulated eyes of the test split, whose subjects no training saw, at three bin sizes: recordings
 of 1.5 s with zeros before them, of which the first 0.27 s, the network's context, do not count.
-With `--data`, the four sessions of 3ET+, also on those: as the weights are; and, for each session of
-`--held-out`, after training on the other three, from the weights and from nothing, the same number
-of epochs in bins of 10 ms, by zoo/eye_tracking/four_sessions.toml. Distances are in pixels
+With `--data`, the four sessions of 3ET+, also on those: as the weights are; and, for each session
+of `--held-out`, after training on the other three, from the weights and from nothing, the same
+number of epochs, by zoo/eye_tracking/four_sessions.toml in bins of 10 ms. Distances are in pixels
 of 60 x 80. Writes results.json to zoo/eye_tracking.
 """
 
