@@ -6,7 +6,7 @@ Scenes are of the test split, which no training saw: recordings of 1.5 s, of whi
 is scored, so that the network has seen its whole context. Both measures, the paper's and COCO's,
 over all seven classes, over cars and pedestrians (as the paper), and class by class; at three bin
 sizes.
-Writes results.json and detections.png to zoo/detector.
+Writes results.json, detections.png and kernels.png to zoo/detector.
 """
 
 import argparse
@@ -15,7 +15,7 @@ import keras
 import numpy as np
 
 import keras_pleiades as kp
-from benchmarks.card import save_figure, write_results
+from benchmarks.card import save_figure, save_kernels, write_results
 from keras_pleiades.plots._render import render
 
 FROM_US, LENGTH_US = 750_000, 750_000
@@ -100,6 +100,7 @@ def main() -> None:
             numbers = [row[key] for key in ("mAP_paper", "mAP_coco", "mAP50_coco")]
             print(f"| {name} | " + " | ".join(f"{v:.3f}" for v in numbers) + " |", flush=True)
     boxes = np.bincount(np.concatenate(truth)[:, 4].astype(int), minlength=len(CLASSES))
+    save_kernels("detector", model)
     write_results(
         "detector",
         f"python -m benchmarks.detector_card --recordings {arguments.recordings}",
