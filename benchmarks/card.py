@@ -23,7 +23,7 @@ def save_figure(model: str, figure, name: str) -> None:
 def save_kernels(model: str, network) -> None:
     """Draw learned kernels of the network's second temporal layer, at three bin sizes."""
     layer = network.temporal_layers()[1]
-    title = f"{layer.name} of {model}: kernels with the most weight"
+    title = f"{model}, second temporal layer: the kernels with the most weight"
     save_figure(model, kp.plots.kernels(layer, dt=network.native_dt, title=title), "kernels.png")
 
 
