@@ -34,7 +34,7 @@ p { margin: .5rem 0; max-width: 46rem; }
 figure { margin: 1rem 0; background: var(--card); border: 1px solid var(--line);
   border-radius: .6rem; padding: .75rem; overflow-x: auto; }
 figure svg { display: block; width: 100%; height: auto; max-height: 26rem; }
-@media (max-width: 40rem) { figure svg { min-width: 32rem; } }  /* scrolls: letters stay readable */
+@media (max-width: 40rem) { figure svg { min-width: 28rem; } }  /* scrolls: letters stay readable */
 svg text { fill: currentColor; }
 figure img { display: block; max-width: 100%; margin: 0 auto; border-radius: .3rem;
   background: #fff; image-rendering: pixelated; }

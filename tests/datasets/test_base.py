@@ -312,6 +312,7 @@ def _in_another_process(path, folder, out):
     out.put(pickle.dumps(result))
 
 
+@pytest.mark.skipif(keras.backend.backend() != "torch", reason="the same on every backend")
 def test_two_processes_share_a_cache(recording, tmp_path):
     context = multiprocessing.get_context("spawn")
     out = context.Queue()
