@@ -6,6 +6,12 @@ import pathlib
 import pytest
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+# Most of the time on TensorFlow and JAX goes into LLVM, which makes fast code of what XLA planned,
+# for programs that run for milliseconds. What XLA itself does is left as it is. To test the very
+# code that users get: make test XLA_FLAGS=
+os.environ.setdefault(
+    "XLA_FLAGS", "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"
+)
 
 
 @pytest.fixture(scope="session")

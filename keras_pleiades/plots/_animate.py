@@ -1,5 +1,6 @@
 """Pictures one after the other, as a file."""
 
+import itertools
 import os
 import tempfile
 from collections.abc import Iterable
@@ -112,8 +113,20 @@ def _write_gif(path, frames, fps):
     from PIL import Image
 
     first, *others = (Image.fromarray(frame) for frame in frames)
-    milliseconds = max(20, round(1000 / fps))  # below 20 ms browsers fall back to 100
-    first.save(path, save_all=True, append_images=others, duration=milliseconds, loop=0)
+    durations = _durations(1 + len(others), fps)
+    first.save(path, save_all=True, append_images=others, duration=durations, loop=0)
+
+
+def _durations(count, fps):
+    """Returns milliseconds that pictures are shown, of 10 each as GIF has it, right in their sum.
+
+    Example:
+        >>> _durations(6, fps=30)
+        [30, 40, 30, 30, 40, 30]
+    """
+    shown = max(2.0, 100 / fps)  # browsers take less than 20 ms for 100
+    ends = [round(shown * number) for number in range(count + 1)]
+    return [10 * (end - start) for start, end in itertools.pairwise(ends)]
 
 
 def _write_mp4(path, frames, fps):

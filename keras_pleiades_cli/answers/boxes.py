@@ -2,7 +2,7 @@
 
 import collections
 
-from keras_pleiades_cli.answers.row import Reader, rounded, row_of
+from keras_pleiades_cli.answers.row import Reader, in_words, rounded, row_of
 
 
 class Boxes(Reader):
@@ -79,7 +79,7 @@ class Boxes(Reader):
         found = self.summary()
         labels = ", ".join(f"{n:,} {label}" for label, n in found["labels"].items())
         return (
-            f"{found['boxes']:,} boxes in {self.counted:,} frames"
+            f"{in_words(found['boxes'], 'box', 'boxes')} in {in_words(self.counted, 'frame')}"
             f"{f' ({labels})' if labels else ''} with a score from {self._min_score:g}"
         )
 

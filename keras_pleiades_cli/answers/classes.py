@@ -2,7 +2,7 @@
 
 import collections
 
-from keras_pleiades_cli.answers.row import Reader, rounded, row_of
+from keras_pleiades_cli.answers.row import Reader, in_words, rounded, row_of
 
 
 class Classes(Reader):
@@ -74,7 +74,7 @@ class Classes(Reader):
         """Return the summary in words."""
         found = self.summary()
         return (
-            f"{found['label']}: {found['share']:.0%} of {self.counted:,} frames, "
+            f"{found['label']}: {found['share']:.0%} of {in_words(self.counted, 'frame')}, "
             f"mean confidence {found['confidence']:.2f}"
         )
 

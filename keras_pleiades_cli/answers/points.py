@@ -1,6 +1,6 @@
 """A point a frame, in pixels of the sensor."""
 
-from keras_pleiades_cli.answers.row import Reader, rounded, row_of
+from keras_pleiades_cli.answers.row import Reader, in_words, rounded, row_of
 
 GREEN = (0, 130, 60)  # apart from the events' red and blue
 
@@ -62,8 +62,8 @@ class Points(Reader):
         found = self.summary()
         (left, right), (top, bottom) = found["x"]["range"], found["y"]["range"]
         return (
-            f"{self.counted:,} frames: x from {left:.0f} to {right:.0f}, y from {top:.0f} to "
-            f"{bottom:.0f} pixels, mean confidence {found['confidence']:.2f}"
+            f"{in_words(self.counted, 'frame')}: x from {left:.0f} to {right:.0f}, y from "
+            f"{top:.0f} to {bottom:.0f} pixels, mean confidence {found['confidence']:.2f}"
         )
 
     def draw(self, canvas, row: dict) -> None:

@@ -18,6 +18,16 @@ def rounded(value: SupportsFloat) -> float:
     return round(float(value), 4)
 
 
+def in_words(number: int, one: str, many: str | None = None) -> str:
+    """Return a number of things in words.
+
+    Example:
+        >>> in_words(1, "frame"), in_words(1169, "frame"), in_words(2, "box", "boxes")
+        ('1 frame', '1,169 frames', '2 boxes')
+    """
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
 class Reader:
     """Reads predictions in their order, and counts what it read.
 

@@ -10,6 +10,7 @@ import time
 
 from keras_pleiades_cli.catalogue import MODELS
 from keras_pleiades_cli.errors import GOOD
+from keras_pleiades_cli.memory import check_memory
 from keras_pleiades_cli.network import add_size_options, arguments_of
 from keras_pleiades_cli.package import load_package, quiet
 from keras_pleiades_cli.parsing import count
@@ -34,6 +35,7 @@ def run(options: argparse.Namespace) -> int:
 
     with quiet():
         model = getattr(kp.zoo, options.model)(**arguments_of(options))
+    check_memory(kp.streaming.state_bytes(model), model.dt)
     shape = (1, model.context_frames + ANSWERS, *model.input_shape[2:])
     clip = (np.random.default_rng(0).random(shape) < 0.02).astype("float32")
     stream, frame = model.stream(), clip[:, :1]

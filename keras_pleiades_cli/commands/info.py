@@ -78,6 +78,7 @@ def network_facts(name: str, preset: str | None, **arguments) -> dict:
     import math
 
     kp = load_package()
+    from keras_pleiades.streaming.state import spec_bytes
 
     presets = catalogue.presets()[name]
     about = presets.get(preset, {})
@@ -88,10 +89,10 @@ def network_facts(name: str, preset: str | None, **arguments) -> dict:
             arguments["num_classes"] = about["num_classes"]
     model = getattr(kp.zoo, name)(**arguments)
     multiply_adds = kp.cost.multiply_adds(model)
-    stream = model.stream()
+    # What a stream would hold, without making one: at small bins it may not fit the machine.
     arrays = {
-        one: {"shape": list(shape), "dtype": dtype, "bytes": stream.state[one].nbytes}
-        for one, (shape, dtype) in stream.spec.items()
+        name: {"shape": list(shape), "dtype": dtype, "bytes": spec_bytes({name: (shape, dtype)})}
+        for name, (shape, dtype) in kp.streaming.state_spec(model).items()
     }
     return {
         "model": name,
@@ -104,7 +105,7 @@ def network_facts(name: str, preset: str | None, **arguments) -> dict:
         "window_us": model.window_us,
         "context_frames": model.context_frames,
         "latency_us": model.context_frames * model.dt,
-        "state_bytes": stream.state_bytes,
+        "state_bytes": sum(array["bytes"] for array in arrays.values()),
         "state": arrays,
         "presets": presets if preset is None else {preset: about},
     }
@@ -130,7 +131,7 @@ def lines(facts: dict, verbose: bool) -> list[str]:
             for name, array in facts["state"].items()
         ]
     for name, preset in facts["presets"].items():
-        measured = ", ".join(f"{key} {value}" for key, value in preset["results"].items())
+        measured = ", ".join(f"{key} {short(value)}" for key, value in preset["results"].items())
         text += [
             f"  preset {name}: {preset['about']}",
             f"    file         {catalogue.where(preset)}",
@@ -139,6 +140,16 @@ def lines(facts: dict, verbose: bool) -> list[str]:
             f"    recipe       {preset['recipe']}",
         ]
     return text if facts["presets"] else [*text, "  presets        none yet"]
+
+
+def short(value: object) -> str:
+    """Return a measured value with as many digits as a reader wants.
+
+    Example:
+        >>> short(0.9703968253968254), short(92.13167744130656), short("DVS128 Gesture")
+        ('0.9704', '92.13', 'DVS128 Gesture')
+    """
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def _recording(options):

@@ -10,6 +10,7 @@ import time
 from keras_pleiades_cli.catalogue import MODELS
 from keras_pleiades_cli.errors import GOOD, UserError
 from keras_pleiades_cli.files import check_file, check_out
+from keras_pleiades_cli.memory import check_memory
 from keras_pleiades_cli.network import add_size_options, add_weights_options, build
 from keras_pleiades_cli.package import load_package, quiet
 from keras_pleiades_cli.parsing import microseconds, positive, size
@@ -79,7 +80,7 @@ def run(options: argparse.Namespace) -> int:
     # work, and the length, without which no time left can be said.
     found = kp.events.info(path)
     start_us, end_us, first_us, total_us = span(options, found)
-    sensor = options.sensor or found.sensor or _no_sensor(found)
+    sensor = sensor_of(options, found)
     picture_dt = max(1, round(options.speed * SECOND / options.fps))
     if ending == ".gif" and total_us / picture_dt > GIF_PICTURES:
         raise UserError(
@@ -89,6 +90,7 @@ def run(options: argparse.Namespace) -> int:
     with quiet():
         network = build(options.model, options)
     model = network.model
+    check_memory(kp.streaming.state_bytes(model), model.dt)
     reader = reader_of(network, sensor, options.window, options.min_score)
     header = {
         "recording": path,
@@ -101,7 +103,7 @@ def run(options: argparse.Namespace) -> int:
         "labels": network.labels,
     }
     if not options.json:
-        print(f"{path}: {found.format}, {total_us / 1e6:.2f} s, sensor {sensor[0]}x{sensor[1]}")
+        print(f"{path}: {found.format}, {total_us / 1e6:.3g} s, sensor {sensor[0]}x{sensor[1]}")
         print(
             f"{options.model} ({network.weights}), bins of {model.dt / 1000:g} ms, needs "
             f"{model.context_frames * model.dt / 1000:g} ms to warm up",
@@ -171,6 +173,28 @@ def span(options: argparse.Namespace, found) -> tuple[int | None, int | None, in
     return start_us, end_us, first, last - first
 
 
+def sensor_of(options: argparse.Namespace, found) -> tuple[int, int]:
+    """Return the sensor's size, as given or as the file says.
+
+    Raises:
+        UserError: Nobody says it, or there are events beyond it.
+    """
+    height, width = found.extent
+    sensor = options.sensor or found.sensor
+    if sensor is None:
+        raise UserError(
+            f"{found.path} does not say the size of its sensor: give --sensor HxW. Its events "
+            f"reach {height}x{width}"
+        )
+    if height > sensor[0] or width > sensor[1]:
+        said = "--sensor is" if options.sensor else "the file says that its sensor is"
+        raise UserError(
+            f"{found.path}: {said} {sensor[0]}x{sensor[1]}, but its events reach {height}x{width}. "
+            "The file is damaged, or another --sensor HxW is needed"
+        )
+    return sensor
+
+
 def narrate(rows, reader, first_us: int, progress: Progress, quiet: bool):
     """Pass rows on; print the first, those whose answer changed, and one every second."""
     said = None
@@ -205,11 +229,3 @@ def _write_pictures(options, rows, reader, pieces, sensor, dt, first_us):
     canvas = Canvas(sensor, reader, first_us)
     bins = streaming.bin_online(pieces, dt, sensor, canvas.shape)
     plots.write_pictures(options.out, pictures(rows, bins, dt, canvas), options.fps)
-
-
-def _no_sensor(found):
-    height, width = found.extent
-    raise UserError(
-        f"{found.path} does not say the size of its sensor: give --sensor HxW. Its events reach "
-        f"{height}x{width}"
-    )

@@ -2,6 +2,7 @@
 
 import dataclasses
 import html
+import re
 from collections.abc import Iterable, Sequence
 
 # Says to the browser what is true anyway: nothing may be fetched.
@@ -33,6 +34,7 @@ p { margin: .5rem 0; max-width: 46rem; }
 figure { margin: 1rem 0; background: var(--card); border: 1px solid var(--line);
   border-radius: .6rem; padding: .75rem; overflow-x: auto; }
 figure svg { display: block; width: 100%; height: auto; max-height: 26rem; }
+@media (max-width: 40rem) { figure svg { min-width: 28rem; } }  /* scrolls: letters stay readable */
 svg text { fill: currentColor; }
 figure img { display: block; max-width: 100%; margin: 0 auto; border-radius: .3rem;
   background: #fff; image-rendering: pixelated; }
@@ -85,8 +87,7 @@ class Section:
         """Add a table."""
         head = "".join(f"<th>{html.escape(cell)}</th>" for cell in header)
         body = "".join(
-            "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>\n"
-            for row in rows
+            "<tr>" + "".join(f"<td>{_cell(cell)}</td>" for cell in row) + "</tr>\n" for row in rows
         )
         table = f"<table><thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody></table>"
         self.parts.append(f'<div class="scroll">{table}</div>')
@@ -101,6 +102,16 @@ class Section:
             shown.append(f"<figure>{drawing}<figcaption>{said}</figcaption></figure>")
         beside = '<div class="beside">{}</div>' if len(shown) > 1 else "{}"
         self.parts.append(beside.format("\n".join(shown)))
+
+
+def _cell(text):
+    """Return a table's cell, whose numbers keep their units on a narrow screen.
+
+    Example:
+        >>> _cell("230 ms")
+        '230&nbsp;ms'
+    """
+    return re.sub(r"(?<=\d) (?=(ms|s|%)\b)", "&nbsp;", html.escape(text))
 
 
 def page(title: str, lead: str, sections: Iterable[Section], footer: str) -> str:

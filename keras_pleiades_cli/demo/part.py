@@ -10,6 +10,7 @@ from keras_pleiades_cli.demo.online import Watched
 from keras_pleiades_cli.demo.page import Section
 from keras_pleiades_cli.demo.recordings import Recording, Settings
 from keras_pleiades_cli.network import Network, build
+from keras_pleiades_cli.package import quiet
 
 
 @dataclasses.dataclass(frozen=True)
@@ -65,10 +66,10 @@ class Part:
             f"bins of {dt / 2000:g}, {dt / 1000:g} and {dt / 500:g} ms, which is all that "
             "resample() changes."
         )
-        self.section.figures(
-            (svg(plots.kernels(first, dt=dt)), "The strongest kernels of the first layer."),
-            (svg(plots.kernels(last, dt=dt)), "Those of the last temporal layer."),
-        )
+        with quiet():  # Keras imports TensorFlow, where it is installed, to copy a layer
+            drawn = [svg(plots.kernels(layer, dt=dt)) for layer in (first, last)]
+        captions = "The strongest kernels of the first layer.", "Those of the last temporal layer."
+        self.section.figures(*zip(drawn, captions, strict=True))
 
 
 def load(name: str, weights: str | None, settings: Settings) -> Network:

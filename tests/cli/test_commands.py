@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import keras_pleiades as kp
+from keras_pleiades_cli import memory
 from keras_pleiades_cli.main import main
 from tests.cli.conftest import FRAME, SENSOR
 
@@ -115,13 +116,39 @@ def test_predict_says_what_is_missing(gesture, recording, capsys):
     assert "5000000 to 5199" in capsys.readouterr().err
     assert main([*gesture, "--out", "a.gif", "--speed", "0.001"]) == 2
     assert "at most 3000 pictures" in capsys.readouterr().err
-    assert main([*gesture[:-1], "8x8"]) == 2
-    assert capsys.readouterr().err.count("\n") == 1
+    assert main([*gesture[:-1], "24x8"]) == 2
+    error = capsys.readouterr().err
+    assert "--sensor is 24x8, but its events reach 24x32" in error
+    assert error.count("\n") == 1
     other = [*gesture[:4], "--weights", recording, *gesture[6:]]
     assert main(other) == 2
     assert ".weights.h5" in capsys.readouterr().err
     assert main([*gesture, "--labels", "yes,no"]) == 2
     assert "3 classes" in capsys.readouterr().err
+
+
+def test_a_file_that_contradicts_itself(gesture, recording, monkeypatch, capsys):
+    info = kp.events.info
+
+    def damaged(path):
+        return dataclasses.replace(info(path), sensor=(16, 32))
+
+    monkeypatch.setattr(kp.events, "info", damaged)
+    assert main(gesture[: gesture.index("--sensor")]) == 2
+    assert "the file says that its sensor is 16x32, but" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["predict", "bench"])
+def test_bins_too_small_for_the_machine(command, gesture, monkeypatch, capsys):
+    state = kp.streaming.state_bytes(kp.zoo.gesture(3, input_shape=(None, *FRAME, 2)))
+    monkeypatch.setattr(memory, "_memory", lambda: 10 * state)  # at 10 ms it fits, at 1 ms not
+    bench = ["bench", "gesture", "--size", "16x16"]
+    arguments = {"predict": gesture, "bench": bench}[command]
+    assert main([*arguments, "--dt", "1_000"]) == 2
+    error = capsys.readouterr().err
+    assert "bins of 1000 us" in error
+    assert "larger --dt" in error
+    assert error.count("\n") == 1
 
 
 @pytest.mark.skipif("synthetic" in kp.zoo.list_presets("detector"), reason="there are weights")
@@ -195,10 +222,16 @@ def test_info_of_networks(capsys):
     assert found["state_bytes"] == sum(held.values()) == model.stream().state_bytes
 
 
+def test_info_holds_no_state(monkeypatch, capsys):
+    monkeypatch.setattr(kp.streaming.state, "zero_state", None)  # at 1 us it would take terabytes
+    assert main(["info", "gesture", "--dt", "10", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["state_bytes"] > 6e9
+
+
 def test_info_of_a_preset(capsys):
     assert main(["info", "dvs128", "--size", "32x32", "--dt", "5_000", "--verbose"]) == 0
     text = capsys.readouterr().out
-    for part in ("191,610", "bins of 5 ms", "95 frames", "Apache-2.0", "0.996", "block_5/temp"):
+    for part in ("191,610", "of 5 ms", "95 frames", "Apache-2.0", "accuracy 0.996,", "block_5/t"):
         assert part in text, part
 
 

@@ -262,7 +262,8 @@ def test_the_page_in_a_browser(made, tmp_path):
         subprocess.run(
             [
                 *(browser, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"),
-                *("--disable-background-networking", "--disable-dev-shm-usage"),
+                *("--disable-background-networking", "--disable-dev-shm-usage", "--disable-quic"),
+                *("--no-first-run", "--disable-component-update", "--disable-sync"),
                 *(f"--user-data-dir={tmp_path / mode}", "--window-size=1000,2400", *more),
                 *(f"--screenshot={shot}", made[0].as_uri()),
             ],

@@ -306,11 +306,13 @@ def _in_another_process(path, folder, out):
     data = dataset(path, cache=folder)
     for _ in range(5):
         for file in cache_files(folder)[::3]:
-            file.unlink(missing_ok=True)  # so that both write and read all the time
+            if file.suffix == ".npz":  # what the other is writing is its own
+                file.unlink(missing_ok=True)  # so that both write and read all the time
         result = batches(data)
     out.put(pickle.dumps(result))
 
 
+@pytest.mark.skipif(keras.backend.backend() != "torch", reason="the same on every backend")
 def test_two_processes_share_a_cache(recording, tmp_path):
     context = multiprocessing.get_context("spawn")
     out = context.Queue()
@@ -322,7 +324,7 @@ def test_two_processes_share_a_cache(recording, tmp_path):
         process.start()
     expected = batches(dataset(recording))
     for _ in both:
-        assert_same(pickle.loads(out.get()), expected)
+        assert_same(pickle.loads(out.get(timeout=300)), expected)
     for process in both:
         process.join()
         assert process.exitcode == 0

@@ -41,6 +41,19 @@ def test_gif(tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["a.gif"]
 
 
+def test_a_gif_plays_at_its_speed(tmp_path):
+    # GIF counts in hundredths of a second: 30 a second are not 33 pictures of 30 ms.
+    pictures = [np.full((4, 4, 3), i, np.uint8) for i in range(30)]
+    plots.write_pictures(tmp_path / "a.gif", pictures, fps=30)
+    with Image.open(tmp_path / "a.gif") as image:
+        shown = []
+        for i in range(image.n_frames):
+            image.seek(i)
+            shown.append(image.info["duration"])
+    assert sum(shown) == 1000
+    assert {*shown} == {30, 40}
+
+
 def test_mp4_with_odd_sides(tmp_path):
     events = makers.random_events(height=33, width=41)
     plots.animate(events, tmp_path / "a.mp4", sensor=(33, 41), dt=20_000, zoom=1)
