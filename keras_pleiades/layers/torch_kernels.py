@@ -85,7 +85,9 @@ def _normalize(x, gamma, beta, groups, epsilon, relu):
         rows = x.reshape(-1, len(average))
         mean = rows.sum(0, keepdim=True) @ average
         rows = rows - mean
-        scale = torch.rsqrt((rows * rows).sum(0, keepdim=True) @ average + epsilon)
+        least = torch.full((1,), epsilon, dtype=x.dtype, device=x.device)
+        squares = (rows * rows).sum(0, keepdim=True)
+        scale = torch.rsqrt(torch.addmm(least, squares, average))
         rows = torch.addcmul(beta, rows, scale * gamma)
         rows = torch.relu(rows) if relu else rows
         return rows.reshape(x.shape), mean, scale

@@ -16,6 +16,13 @@ _SHAPES = (
     aten.select.int,
     aten.permute.default,
 )
+# Operations whose result is a tensor of its own.
+_FRESH = (
+    aten.add.Tensor,
+    aten.addcmul.default,
+    aten.mm.default,
+    torch.ops.mkldnn._linear_pointwise.binary,
+)
 
 
 # Multiply-adds from which on oneDNN is faster than what torch takes by itself: its calls cost more.
@@ -35,6 +42,8 @@ def fuse(graph, level: dict) -> None:
                 if product.fits(node, level):
                     product(node).absorb(level)
     _join_shapes(graph)
+    graph.eliminate_dead_code()
+    _reuse_memory(graph)
 
 
 class _Product:
@@ -149,7 +158,7 @@ class _Linear(_Product):
             return False
         with self.graph.inserting_before(user):
             self.other = self.graph.call_function(
-                torch.reshape, (other, tuple(_value(self.node).shape))
+                aten.view.default, (other, list(_value(self.node).shape))
             )
             self.other.meta["val"] = _value(self.node)
         return True
@@ -211,27 +220,44 @@ def _pack_convolution(weights, scale, padding, strides, dilation, groups, size):
 
 
 def _join_shapes(graph) -> None:
-    """Make one `view` of several changes of shape in a row: each is a call."""
+    """Make at most one `view` of several changes of shape in a row: each is a call."""
+    for node in graph.find_nodes(op="call_function", target=aten.relu.default):
+        # Before the change of shape in front of it, which may then join one behind.
+        (source,) = node.args
+        if _only_reshapes(source) and len(source.users) == 1:
+            with graph.inserting_before(node):
+                relu = _like(graph, node, (source.args[0],), _value(source.args[0]))
+                node.replace_all_uses_with(_like(graph, source, (relu, *source.args[1:])))
     for node in graph.nodes:
-        if node.target in _SHAPES and _only_reshapes(node):
+        if _only_reshapes(node):
             source = node.args[0]
-            while source.target in _SHAPES and _only_reshapes(source):
+            while _only_reshapes(source):
                 source = source.args[0]
             if _value(source).shape == _value(node).shape:
                 node.replace_all_uses_with(source)
-            elif source is not node.args[0]:
+            else:
                 node.target = aten.view.default
                 node.args = (source, list(_value(node).shape))
 
 
+def _reuse_memory(graph) -> None:
+    """Take the ReLU in place where nothing else sees its argument, which is in the cache then."""
+    for node in graph.find_nodes(op="call_function", target=aten.relu.default):
+        (source,) = node.args
+        if source.target in _FRESH and len(source.users) == 1:
+            node.target = aten.relu_.default
+
+
 def _only_reshapes(node) -> bool:
+    if node.target not in _SHAPES:
+        return False
     before, after = _value(node.args[0]), _value(node)
     return before.numel() == after.numel() and before.is_contiguous() and after.is_contiguous()
 
 
-def _like(graph, node, args):
+def _like(graph, node, args, value=None):
     copy = graph.call_function(node.target, args, node.kwargs)
-    copy.meta["val"] = _value(node)
+    copy.meta["val"] = _value(node) if value is None else value
     return copy
 
 
