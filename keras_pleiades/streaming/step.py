@@ -150,12 +150,14 @@ def _torch_step(model, context, donate):
 
     from keras_pleiades.streaming.torch_program import Program
 
-    del donate  # the rings are always written in place
+    # Without autograd's bookkeeping, where nobody sees the tensors: torch refuses its gradients
+    # through such ones. The rings are written in place either way.
+    quick = torch.inference_mode if donate else torch.no_grad
     programs = {}
     rings_apart = context is CarriedContext
     one_frame = functools.partial(context, write=False) if rings_apart else context
 
-    @torch.no_grad()
+    @quick()
     def run(frames, state):
         if frames.shape[1] > 1:
             return advance(model(), context, frames, state)

@@ -16,17 +16,18 @@ _SHAPES = (
     aten.select.int,
     aten.permute.default,
 )
+# Not in every build of torch.
+_ONEDNN = hasattr(torch.ops.mkldnn, "_linear_pointwise") and torch.backends.mkldnn.is_available()
 # Operations whose result is a tensor of its own.
 _FRESH = (
     aten.add.Tensor,
     aten.addcmul.default,
     aten.mm.default,
-    torch.ops.mkldnn._linear_pointwise.binary,
+    *([torch.ops.mkldnn._linear_pointwise.binary] if _ONEDNN else []),
 )
-
-
-# Multiply-adds from which on oneDNN is faster than what torch takes by itself: its calls cost more.
-_LEAST = 200_000
+# Products from which on oneDNN is faster than MKL, whose calls cost less: by multiply-adds, or with
+# so many rows that MKL is at its slowest.
+_LARGE, _TALL = 800_000, 2_000
 
 
 def fuse(graph, level: dict) -> None:
@@ -36,11 +37,12 @@ def fuse(graph, level: dict) -> None:
         graph: Of functional aten operations, as `make_fx` writes it.
         level: For each node how often it changes, see `keras_pleiades.streaming.torch_program`.
     """
-    if torch.backends.mkldnn.is_available() and hasattr(torch.ops.mkldnn, "_linear_pointwise"):
+    if _ONEDNN:
         for product in (_Linear, _Convolution):
             for node in graph.find_nodes(op="call_function", target=product.target):
                 if product.fits(node, level):
                     product(node).absorb(level)
+    _join_products(graph)
     _join_shapes(graph)
     graph.eliminate_dead_code()
     _reuse_memory(graph)
@@ -50,7 +52,8 @@ class _Product:
     """A product, and what of its successors it takes in."""
 
     def __init__(self, node):
-        self.node = self.last = node
+        self.node = node
+        self.taken = [node]
         self.graph = node.graph
         self.channels = _value(node).shape[1]
         self.scale = self.shift = self.other = None
@@ -61,8 +64,11 @@ class _Product:
     def fits(node, level) -> bool:
         weights, value = node.args[1], _value(node)
         fits = value.dtype == torch.float32 and value.device.type == "cpu"
-        fits = fits and level[weights] < level[node] == max(level.values())
-        return fits and value.numel() * _value(weights)[..., 0].numel() >= _LEAST
+        return fits and level[weights] < level[node] == max(level.values())
+
+    @property
+    def last(self):
+        return self.taken[-1]
 
     def absorb(self, level) -> None:
         """Take in successors as long as they fit, and replace them all by one node."""
@@ -70,7 +76,7 @@ class _Product:
             (user,) = self.last.users
             if not self._takes(user, level):
                 break
-            self.last = user
+            self.taken.append(user)
         with self.graph.inserting_before(self.last):
             node = self._fused()
             node.meta["val"] = _value(self.node)
@@ -79,6 +85,8 @@ class _Product:
                 node = _like(self.graph, shape, (node, *shape.args[1:]))
                 level[node] = level[shape]
         self.last.replace_all_uses_with(node)
+        for taken in reversed(self.taken):
+            self.graph.erase_node(taken)
 
     def _takes(self, user, level) -> bool:
         if user.target in _SHAPES:
@@ -99,10 +107,10 @@ class _Product:
             return False
         first, second = user.args
         other = second if first is self.last else first
-        if not isinstance(other, torch.fx.Node) or self.other is not None:
+        if not isinstance(other, torch.fx.Node) or other is self.last or self.other is not None:
             return False
         value = _value(other)
-        if value.dtype != torch.float32:
+        if value.dtype != torch.float32 or _value(user).shape != _value(self.last).shape:
             return False
         if level[other] < level[self.node]:
             fits = value.numel() == self.channels == (value.shape or (0,))[-1]
@@ -110,7 +118,7 @@ class _Product:
             if fits:
                 self._affine(user, other, level)
             return fits
-        return self._takes_sum(user, other)
+        return self._takes_sum(user, other, level)
 
     def _affine(self, user, constant, level) -> None:
         def call(target, *args):
@@ -134,7 +142,7 @@ class _Product:
     def _channels_last(self) -> bool:
         raise NotImplementedError
 
-    def _takes_sum(self, user, other) -> bool:
+    def _takes_sum(self, user, other, level) -> bool:
         return False
 
     def _fused(self):
@@ -152,20 +160,24 @@ class _Linear(_Product):
     def _channels_last(self) -> bool:
         return True
 
-    def _takes_sum(self, user, other) -> bool:
-        shape = _value(self.last).shape
-        if user.target is not aten.add.Tensor or _value(other).shape != shape:
+    def _takes_sum(self, user, other, level) -> bool:
+        value = _value(other)
+        fits = value.shape == _value(self.last).shape and value.is_contiguous()
+        if user.target is not aten.add.Tensor or not fits:
             return False
         with self.graph.inserting_before(user):
             self.other = self.graph.call_function(
                 aten.view.default, (other, list(_value(self.node).shape))
             )
             self.other.meta["val"] = _value(self.node)
+            level[self.other] = level[self.node]
         return True
 
     def _fused(self):
         x, weights = self.node.args
         rows = _value(x).shape[0]
+        if rows < _TALL and rows * _value(weights).numel() < _LARGE:
+            return self._small(x, weights)
         packed = self.graph.call_function(_pack_linear, (weights, self.scale, rows))
         if self.other is not None:
             target, other = torch.ops.mkldnn._linear_pointwise.binary, self.other
@@ -173,6 +185,18 @@ class _Linear(_Product):
         after = ("relu" if self.relu else "none", [], "")
         target = torch.ops.mkldnn._linear_pointwise.default
         return self.graph.call_function(target, (x, packed, self.shift, *after))
+
+    def _small(self, x, weights):
+        call = self.graph.call_function
+        if self.scale is not None:
+            weights = call(torch.mul, (weights, self.scale))
+        if self.shift is not None:
+            node = call(aten.addmm.default, (self.shift, x, weights))
+        else:
+            node = call(aten.mm.default, (x, weights))
+        if self.other is not None:
+            return call(torch.add, (node, self.other))
+        return call(aten.relu_.default, (node,)) if self.relu else node
 
 
 class _Convolution(_Product):
@@ -228,16 +252,33 @@ def _join_shapes(graph) -> None:
             with graph.inserting_before(node):
                 relu = _like(graph, node, (source.args[0],), _value(source.args[0]))
                 node.replace_all_uses_with(_like(graph, source, (relu, *source.args[1:])))
+    known = {}
     for node in graph.nodes:
         if _only_reshapes(node):
-            source = node.args[0]
+            source, shape = node.args[0], tuple(_value(node).shape)
             while _only_reshapes(source):
                 source = source.args[0]
-            if _value(source).shape == _value(node).shape:
-                node.replace_all_uses_with(source)
+            if _value(source).shape == shape:
+                known[source, shape] = source
+            if (source, shape) in known:
+                node.replace_all_uses_with(known[source, shape])
             else:
-                node.target = aten.view.default
-                node.args = (source, list(_value(node).shape))
+                node.target, node.args = aten.view.default, (source, list(shape))
+                known[source, shape] = node
+
+
+def _join_products(graph) -> None:
+    """Add a product while it is made: `a + b * c` is one call."""
+    for node in graph.find_nodes(op="call_function", target=aten.add.Tensor):
+        first, second = node.args
+        if (
+            not node.kwargs
+            and getattr(second, "target", None) is aten.mul.Tensor
+            and len(second.users) == 1
+            and all(isinstance(n, torch.fx.Node) for n in (first, *second.args))
+            and len({_value(n).dtype for n in (first, second, *second.args)}) == 1
+        ):
+            node.target, node.args = aten.addcmul.default, (first, *second.args)
 
 
 def _reuse_memory(graph) -> None:
