@@ -150,8 +150,8 @@ def _torch_step(model, context, donate):
 
     from keras_pleiades.streaming.torch_program import Program
 
-    # Without autograd's bookkeeping, where nobody sees the tensors: torch refuses its gradients
-    # through such ones. The rings are written in place either way.
+    # A stream keeps its tensors to itself, so torch need not count what happens to them. Those that
+    # `step` returns are anyone's, also for gradients of what is made of them.
     quick = torch.inference_mode if donate else torch.no_grad
     programs = {}
     rings_apart = context is CarriedContext
@@ -174,7 +174,9 @@ def _torch_step(model, context, donate):
             programs[key] = Program(flat, copies, 1 + names.index(COUNT))
         outputs, *arrays = programs[key](frames, *state.values())
         new = dict(zip(names, arrays, strict=True))
-        if rings_apart:
+        if (
+            rings_apart
+        ):  # the program gives only the frames that go into them, for it writes nothing
             for name in names:
                 if name not in (COUNT, SEEN):
                     new[name] = write_frame(state[name], new[name], state[COUNT])
