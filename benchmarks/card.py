@@ -3,6 +3,7 @@
 import json
 import pathlib
 
+import keras_pleiades as kp
 from keras_pleiades.training.checkpoint import write_atomically
 
 ZOO = pathlib.Path(__file__).parent.parent / "zoo"
@@ -17,6 +18,13 @@ def write_results(model: str, command: str, name: str = "results.json", **table)
 def save_figure(model: str, figure, name: str) -> None:
     """Write a figure as a picture beside the card."""
     write_atomically(ZOO / model / name, lambda path: figure.savefig(path, format="png", dpi=100))
+
+
+def save_kernels(model: str, network) -> None:
+    """Draw learned kernels of the network's second temporal layer, at three bin sizes."""
+    layer = network.temporal_layers()[1]
+    title = f"{model}, second temporal layer: the kernels with the most weight"
+    save_figure(model, kp.plots.kernels(layer, dt=network.native_dt, title=title), "kernels.png")
 
 
 def cpu_seconds(run: pathlib.Path) -> float:

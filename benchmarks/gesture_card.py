@@ -5,7 +5,7 @@
 Clips are of the test split, whose subjects no training saw. They are fed from their beginning, with
 zeros before it. `frames` counts answers from 0.45 s on, when every layer has seen real frames;
 `filtered` all answers of the 0.15 s majority filter from there on; `clips` the mode of a clip.
-Writes results.json, confusion.png and latency.png to zoo/gesture.
+Writes results.json, confusion.png, latency.png and kernels.png to zoo/gesture.
 """
 
 import argparse
@@ -14,7 +14,7 @@ import keras
 import numpy as np
 
 import keras_pleiades as kp
-from benchmarks.card import save_figure, write_results
+from benchmarks.card import save_figure, save_kernels, write_results
 from keras_pleiades.datasets.synthetic import gestures
 
 WARM_US, WINDOW_US = 450_000, 150_000
@@ -126,6 +126,7 @@ def main() -> None:
         print(f"| {kind} | " + " | ".join(cells) + " |")
     command = f"--clips {arguments.clips} --hard {arguments.hard}"
     command += " --authors dvs128_ckpt.pt" if arguments.authors else ""
+    save_kernels("gesture", ours)
     write_results(
         "gesture",
         f"python -m benchmarks.gesture_card {command}",

@@ -26,7 +26,7 @@ TRAINING = {
 }
 EVALUATION = {
     "window_us": 150_000,  # of the majority filter, classifiers only
-    "skip_us": 0,  # of each clip, in which answers do not count, classifiers only
+    "skip_us": 0,  # of each clip, in which answers do not count; not for detectors
     "classes": None,  # that the paper's mAP averages over, detectors only
     "top_k": 100,
 }

@@ -30,7 +30,7 @@ class ClassifierTask:
     def update(self, y_true, outputs, weight):
         """Add a batch: classes, logits `(batch, time, classes)`, weights `(batch, time)`."""
         labels = y_true if y_true.ndim > 1 else y_true[:, None]
-        weight = np.where(np.arange(weight.shape[1]) < self.skipped, 0.0, weight)
+        weight = _skip(weight, self.skipped)
         majority = decode.filter_clip(outputs, decode.MajorityFilter(self.window_us, self.dt))
         self._right.append((outputs.argmax(-1) == labels).ravel())
         self._filtered.append((majority == labels).ravel())
@@ -58,6 +58,7 @@ class TrackerTask:
 
     def __init__(self, model: PleiadesTracker, loss: dict, evaluation: dict):
         self.strides, self.size = decode.output_strides(model), model.input_shape[2:4]
+        self.skipped = evaluation["skip_us"] // model.dt
         if None in self.size:
             raise ValueError(
                 "Distances are given in pixels of 60 x 80, so height and width of the network's "
@@ -73,7 +74,7 @@ class TrackerTask:
 
     def update(self, y_true, outputs, weight):
         """Add a batch: points `(batch, time, 3)`, outputs, weights `(batch, time)`."""
-        labelled = weight > 0
+        labelled = _skip(weight, self.skipped) > 0
         self._true.append(y_true[labelled])
         self._found.append(decode.points(outputs, self.strides)[0][labelled])
 
@@ -160,6 +161,11 @@ def evaluate_task(task, data, predict, devices: int = 1, on_batch=lambda: None) 
         task.update(y, outputs[:rows], weight[:rows])
         on_batch()
     return {"loss": total / max(seen, 1.0), **task.result()}
+
+
+def _skip(weight, frames):
+    """Return weights (batch, time) without those of the first frames of each clip."""
+    return np.where(np.arange(weight.shape[1]) < frames, 0.0, weight)
 
 
 def _fill(array, count):

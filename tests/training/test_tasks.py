@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
+import keras_pleiades as kp
 from keras_pleiades import training
 from keras_pleiades.training.recipe import EVALUATION
-from keras_pleiades.training.tasks import ClassifierTask
+from keras_pleiades.training.tasks import ClassifierTask, TrackerTask
 from tests.training import tiny
 
 
@@ -40,3 +41,14 @@ def test_the_beginning_may_be_left_out(model):
     decisions = np.array([[0, 0, 0, 1]])
     assert scores(model, decisions, [1])["accuracy"] == 0.25
     assert scores(model, decisions, [1], skip_us=3 * model.dt)["accuracy"] == 1.0
+
+
+def test_the_beginning_of_a_track_may_be_left_out():
+    tracker = kp.zoo.eye_tracking(input_shape=(None, 96, 128, 2))
+    outputs = np.full((1, 3, 3, 4, 3), -9.0, "float32")
+    outputs[:, :, 1, 2] = 9.0, 0.5, 0.25  # x = 80, y = 40
+    points = np.array([[[80.0, 40.0, 0.0], [96.0, 40.0, 0.0], [80.0, 40.0, 0.0]]])
+    for skipped, distance in ((0, 10 / 3), (2, 0.0)):
+        task = TrackerTask(tracker, {}, {**EVALUATION, "skip_us": skipped * tracker.dt})
+        task.update(points, outputs, np.ones((1, 3)))
+        assert task.result()["distance"] == pytest.approx(distance)
