@@ -33,11 +33,8 @@ def main() -> None:
     parser.add_argument("--network", default="gesture", choices=kp.zoo.list_models())
     parser.add_argument("--frames", type=int, default=300)
     parser.add_argument("--reference", help="a clone of Brainchip-Inc/TENNs-Pleiades")
-    parser.add_argument("--jit-compile", action="store_true", help="torch.compile, on torch")
     arguments = parser.parse_args()
     model = getattr(kp.zoo, arguments.network)()
-    if arguments.jit_compile:
-        model.compile(jit_compile=True)
     events, sensor = recording(model, arguments.frames + 60)
     pieces = np.split(events, np.arange(1000, len(events), 1000))  # a bin at a time
     window = MajorityFilter(150_000, model.dt)
@@ -62,8 +59,7 @@ def main() -> None:
         stream(frames[None, i : i + 1])
     used = peak_megabytes() - before
     sgemm = multiply_adds(model) / machine.limits()["multiply_adds"]
-    backend = keras.backend.backend() + (", jit_compile=True" if arguments.jit_compile else "")
-    print(f"{arguments.network} on {backend}, {machine.describe()}")
+    print(f"{arguments.network} on {keras.backend.backend()}, {machine.describe()}")
     for name, times in (("binning", binning), ("model", answering), ("decoding", decoding)):
         p50, p95, best = (1e3 * q for q in np.quantile(times, [0.5, 0.95, 0]))
         print(f"  {name:<10} p50 {p50:7.3f} ms   p95 {p95:7.3f} ms   best {best:7.3f} ms")

@@ -84,9 +84,10 @@ def buffer_name(layer) -> str:
 
 def write_frame(ring, frame, count):
     """Return the ring with a new frame, `(batch, height, width, channels)`, in its slot."""
-    position = ops.mod(count, ring.shape[3])
-    frame = ops.expand_dims(frame, 3)
     if keras.backend.backend() == "torch":
         # In place: whoever keeps the old state has made a copy of it.
-        return ring.index_copy_(3, position.reshape(1).long(), frame)
+        ring.select(3, int(count) % ring.shape[3]).copy_(frame)
+        return ring
+    position = ops.mod(count, ring.shape[3])
+    frame = ops.expand_dims(frame, 3)
     return ops.slice_update(ring, (0, 0, 0, position, 0), frame)

@@ -75,11 +75,23 @@ def _normalize(x, gamma, beta, groups, epsilon, relu):
     frames, pixels, channels = x.shape
     # Neighbouring pixels side by side: torch's inner loops are as long as the last axis.
     beside = math.gcd(pixels, max(1, 64 // channels))
-    average = _average(pixels, channels, groups, beside, x.dtype, x.device)
+    average = torch.from_numpy(_average(pixels, channels, groups, beside)).to(x.device, x.dtype)
     if beside > 1:
         gamma, beta = gamma.repeat(beside), beta.repeat(beside)
-    y = torch.empty(x.shape, dtype=x.dtype, device=x.device)  # contiguous, so that views reach it
     size = max(1, _CACHED // (pixels * channels))
+    if frames == 1:
+        # Online: nothing in place, so that a written-down step can be sorted by what depends on
+        # what, and as few calls as can be.
+        rows = x.reshape(-1, len(average))
+        mean = rows.sum(0, keepdim=True) @ average
+        rows = rows - mean
+        least = torch.full((1,), epsilon, dtype=x.dtype, device=x.device)
+        squares = (rows * rows).sum(0, keepdim=True)
+        scale = torch.rsqrt(torch.addmm(least, squares, average))
+        rows = torch.addcmul(beta, rows, scale * gamma)
+        rows = torch.relu(rows) if relu else rows
+        return rows.reshape(x.shape), mean, scale
+    y = torch.empty(x.shape, dtype=x.dtype, device=x.device)  # contiguous, so that views reach it
     means, scales = [], []
     parts = (z.reshape(frames, -1, len(average)).split(size) for z in (x, y))
     for part, out in zip(*parts, strict=True):
@@ -97,16 +109,13 @@ def _normalize(x, gamma, beta, groups, epsilon, relu):
 
 
 @functools.cache
-def _average(pixels, channels, groups, beside, dtype, device):
+def _average(pixels, channels, groups, beside) -> np.ndarray:
     """Return the matrix that turns sums over rows into the means of groups, at each place of a row.
 
     One small product for all frames, in place of a reshape, a mean and an expansion each way.
     """
-    import torch
-
     group = np.arange(beside * channels) % channels // (channels // groups)
-    average = (group[:, None] == group) / (pixels * channels // groups)
-    return torch.from_numpy(average).to(device, dtype)
+    return (group[:, None] == group) / (pixels * channels // groups)
 
 
 @functools.cache

@@ -147,12 +147,17 @@ def _tensorflow_step(model, context, donate):
 
 def _torch_step(model, context, donate):
     import torch
-    from torch.fx.experimental.proxy_tensor import make_fx
 
-    del donate  # the rings are always written in place
-    traced = {}
+    from keras_pleiades.streaming.torch_program import Program
 
-    @torch.no_grad()
+    # A stream keeps its tensors to itself, so torch need not count what happens to them. Those that
+    # `step` returns are anyone's, also for gradients of what is made of them.
+    quick = torch.inference_mode if donate else torch.no_grad
+    programs = {}
+    rings_apart = context is CarriedContext
+    one_frame = functools.partial(context, write=False) if rings_apart else context
+
+    @quick()
     def run(frames, state):
         if frames.shape[1] > 1:
             return advance(model(), context, frames, state)
@@ -160,22 +165,21 @@ def _torch_step(model, context, donate):
 
         def flat(frames, *arrays):
             state = dict(zip(names, arrays, strict=True))
-            outputs, state = advance(model(), context, frames, state)
+            outputs, state = advance(model(), one_frame, frames, state)
             return outputs, *(state[name] for name in names)
 
-        # For one frame Keras spends more time on the way to torch's operations than they take.
-        # They are written down once for each shape and then called one after the other; weights
-        # are referred to, so that they can be trained on.
-        # `model.compile(jit_compile=True)` has torch.compile make one program of them: twice as
-        # fast, after a minute of waiting and with a C++ compiler, so only for who asks.
-        jit_compile = model().jit_compile
-        key = (jit_compile, frames.shape, *(array.shape for array in state.values()))
-        if key not in traced:
-            copies = [array.clone() for array in state.values()]
-            traced[key] = make_fx(flat)(frames, *copies)
-            if jit_compile:
-                traced[key] = torch.compile(traced[key])
-        outputs, *arrays = traced[key](frames, *state.values())
-        return outputs, dict(zip(names, arrays, strict=True))
+        key = (frames.shape, *(array.shape for array in state.values()))
+        if key not in programs:
+            copies = [frames.clone(), *(array.clone() for array in state.values())]
+            programs[key] = Program(flat, copies, 1 + names.index(COUNT))
+        outputs, *arrays = programs[key](frames, *state.values())
+        new = dict(zip(names, arrays, strict=True))
+        if (
+            rings_apart
+        ):  # the program gives only the frames that go into them, for it writes nothing
+            for name in names:
+                if name not in (COUNT, SEEN):
+                    new[name] = write_frame(state[name], new[name], state[COUNT])
+        return outputs, new
 
     return run

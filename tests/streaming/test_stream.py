@@ -1,7 +1,5 @@
 """Frame by frame and in parts of any length against the whole clip."""
 
-import shutil
-
 import hypothesis
 import keras
 import numpy as np
@@ -12,6 +10,7 @@ import keras_pleiades as kp
 from tests.backends import randomize, to_numpy
 
 FRAMES = 120
+ORDERS = {"frames": {}, "projection": {"order": 10}}  # as many as bins: exact
 SIZES = {"gesture": (16, 20), "eye_tracking": (32, 32), "detector": (32, 32)}
 
 
@@ -78,21 +77,6 @@ def test_the_authors_network_online(shared):
 @pytest.fixture(scope="module")
 def small():
     return small_model()
-
-
-@pytest.mark.skipif(keras.backend.backend() != "torch", reason="XLA compiles without being asked")
-@pytest.mark.skipif(shutil.which("g++") is None, reason="torch.compile needs a C++ compiler")
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # torch.compile's own
-def test_torch_compiles_the_step_for_who_asks():
-    model = small_model()
-    frames = clip(model, frames=24)
-    expected = model.predict(frames, verbose=0)
-    model.compile(jit_compile=True)
-    stream = model.stream()
-    answers = [stream(frames[:, t : t + 1]) for t in range(24)]
-    check(np.concatenate(answers[18:], axis=1), expected)
-    model.set_weights([0 * weights for weights in model.get_weights()])
-    assert not stream(frames[:, :1]).any()  # the program refers to the weights
 
 
 def test_step_is_explicit_and_pure(small):
@@ -163,6 +147,33 @@ def test_follows_the_weights(small):
     randomize(model, seed=5)
     stream.reset()
     check(stream(frames)[:, model.context_frames :], model.predict(frames, verbose=0))
+
+
+def frame_by_frame(stream, frames):
+    return np.concatenate([stream(frames[:, t : t + 1]) for t in range(frames.shape[1])], axis=1)
+
+
+@pytest.mark.parametrize("memory", ["frames", "projection"])
+def test_follows_training_between_two_frames(small, memory):
+    model = small.resample(small.dt)
+    stream, frames = model.stream(memory=memory, **ORDERS[memory]), clip(model, frames=24)
+    before = frame_by_frame(stream, frames)
+    model.compile("adam", keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+    model.fit(frames, np.ones((1, 6), "int32"), epochs=3, verbose=0)  # BatchNorm's statistics too
+    stream.reset()
+    after = frame_by_frame(stream, frames)[:, model.context_frames :]
+    assert abs(after - before[:, model.context_frames :]).max() > 1e-3
+    check(after, model.predict(frames, verbose=0))
+
+
+def test_follows_each_weight(small):
+    model = small.resample(small.dt)
+    stream, frames = model.stream(), clip(model, frames=20)
+    for weight in model.weights:  # one after the other: what is kept of each must be made anew
+        weight.assign(1.1 * weight + 0.05)
+        stream.reset()
+        found = frame_by_frame(stream, frames)[:, model.context_frames :]
+        check(found, model.predict(frames, verbose=0))
 
 
 @pytest.mark.parametrize("policy", ["mixed_float16", "mixed_bfloat16"])
