@@ -10,7 +10,7 @@ from keras_pleiades.zoo._presets import DEFAULT, read_manifest
 
 ZOO = pathlib.Path(__file__).parents[2] / "zoo"
 MANIFEST = read_manifest()
-BUNDLED = [model for model in kp.zoo.list_models() if DEFAULT in MANIFEST[model]]
+MODELS = kp.zoo.list_models()
 
 
 def test_every_folder_is_a_model_and_has_a_recipe():
@@ -20,7 +20,7 @@ def test_every_folder_is_a_model_and_has_a_recipe():
         assert recipe.model["name"] == model
 
 
-@pytest.mark.parametrize("model", BUNDLED)
+@pytest.mark.parametrize("model", MODELS)
 def test_bundled_weights_have_a_card_and_results(model):
     entry = MANIFEST[model][DEFAULT]
     card = (ZOO / model / "README.md").read_text()
@@ -34,7 +34,7 @@ def test_bundled_weights_have_a_card_and_results(model):
     assert all(json.dumps(value) in flat for value in entry["results"].values())
 
 
-@pytest.mark.parametrize("model", BUNDLED)
+@pytest.mark.parametrize("model", MODELS)
 def test_bundled_weights_load(model):
     network = getattr(kp.zoo, model)(pretrained=True)
     assert network.native_dt == MANIFEST[model][DEFAULT]["dt"]
