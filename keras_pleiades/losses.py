@@ -214,6 +214,10 @@ class CenterPointLoss(_CenterLoss):
         offset_loss: "smooth_l1" or "l1".
         offset_weight: Weight of the offsets' loss.
         sigma: Of the heatmap's Gaussian, in cells.
+        offset_sigma: None (CenterNet): only the point's own cell learns its offset. A number: so do
+            cells around it, with weights that fall as a Gaussian of this sigma, in cells, with the
+            distance from the point to the cell's middle. Then a point near an edge is found from
+            either side of it, also when the wrong cell has the higher score.
         name: Name of the loss.
         **kwargs: `dtype`.
 
@@ -241,11 +245,13 @@ class CenterPointLoss(_CenterLoss):
         offset_loss: str = "smooth_l1",
         offset_weight: float = 1.0,
         sigma: float = 0.5,
+        offset_sigma: float | None = None,
         name: str = "center_point",
         **kwargs,
     ):
         super().__init__(strides, offset_loss, offset_weight, name, **kwargs)
         self.sigma = sigma
+        self.offset_sigma = offset_sigma
 
     def call(self, y_true, y_pred):
         """Return the loss of the whole batch, (1,)."""
@@ -257,14 +263,29 @@ class CenterPointLoss(_CenterLoss):
         sigma = self.sigma * ops.ones_like(cell[..., 0])
         target = render(cell, sigma, ops.shape(maps)[1:3])[:, 0, :, :, None]
         heat, _ = focal_loss(target, maps[..., :1])
-        found = ops.flip(read_cells(maps[..., 1:], cell), axis=-1)  # (F, 1, 2): y, x
-        error = heat + self.offset_weight * self._offset_error(offset, found)[:, 0]
+        if self.offset_sigma is None:
+            found = ops.flip(read_cells(maps[..., 1:], cell), axis=-1)  # (F, 1, 2): y, x
+            away = self._offset_error(offset, found)[:, 0]
+        else:
+            away = self._offset_error_around(yx / self.strides, maps[..., 1:])
+        error = heat + self.offset_weight * away
         total = ops.sum(error * weight) / ops.maximum(ops.sum(weight), 1.0)
         return ops.reshape(total, (1,))
 
+    def _offset_error_around(self, yx, found):
+        """Return the mean error over cells, `(frames,)`, weighted by how near the point is."""
+        _, height, width, _ = ops.shape(found)
+        y, x = ops.arange(height, dtype=self.dtype), ops.arange(width, dtype=self.dtype)
+        cells = ops.stack(ops.meshgrid(y, x, indexing="ij"), axis=-1)  # (H, W, 2)
+        true = yx[:, None, None] - cells  # (F, H, W, 2): y, x
+        near = -ops.sum(ops.square(true - 0.5), axis=-1) / (2 * self.offset_sigma**2)
+        near = ops.softmax(ops.reshape(near, (-1, height * width)), axis=-1)
+        error = self._offset_error(true, ops.flip(found, axis=-1))
+        return ops.sum(near * ops.reshape(error, (-1, height * width)), axis=-1)
+
     def get_config(self):
         """Return the constructor's arguments."""
-        return {**super().get_config(), "sigma": self.sigma}
+        return {**super().get_config(), "sigma": self.sigma, "offset_sigma": self.offset_sigma}
 
 
 def focal_loss(target, logits):

@@ -150,6 +150,34 @@ def test_center_point_equals_a_loop(offset_loss):
     np.testing.assert_allclose(found, total / count, rtol=1e-5)
 
 
+def test_center_point_teaches_cells_around_the_point():
+    rng = np.random.default_rng(0)
+    points = rng.uniform(0, 1, (B, T, 3)) * (W * STRIDES, H * STRIDES, 0)
+    outputs = rng.normal(size=(B, T, H, W, 3))
+    expected = 0.0
+    for b, t in np.ndindex(B, T):
+        x, y = points[b, t, :2] / STRIDES
+        weights, errors = [], []
+        for i, j in np.ndindex(H, W):
+            distance = (y - i - 0.5) ** 2 + (x - j - 0.5) ** 2
+            weights.append(np.exp(-distance / (2 * 0.7**2)))
+            errors.append(abs(x - j - outputs[b, t, i, j, 1]) / 2)
+            errors[-1] += abs(y - i - outputs[b, t, i, j, 2]) / 2
+        expected += np.average(errors, weights=weights) / (B * T)
+    only_heat = {"offset_loss": "l1", "offset_weight": 0.0}
+    heat = float(graph(CenterPointLoss(STRIDES, **only_heat))(points, outputs))
+    loss = CenterPointLoss(STRIDES, "l1", offset_sigma=0.7)
+    found = float(graph(loss)(points, outputs)) - heat
+    np.testing.assert_allclose(found, expected, rtol=1e-5)
+    # Cells that all know the point cost nothing, whichever has the higher score.
+    row, column = np.mgrid[:H, :W]
+    outputs[..., 1] = (points[..., 0] / STRIDES)[..., None, None] - column
+    outputs[..., 2] = (points[..., 1] / STRIDES)[..., None, None] - row
+    np.testing.assert_allclose(float(graph(loss)(points, outputs)), heat, rtol=1e-5)
+    xy, _ = kp.decode.points(outputs, STRIDES)
+    np.testing.assert_allclose(xy, points[..., :2], atol=1e-4)
+
+
 def test_crossentropy_equals_a_loop():
     rng = np.random.default_rng(0)
     logits = rng.normal(size=(B, T, K)) * 3
@@ -184,11 +212,14 @@ def cases():
     return {
         "center_net": (CenterNetLoss(K, STRIDES), random_boxes(rng), outputs),
         "center_point": (CenterPointLoss(STRIDES), points, outputs[..., :3]),
+        "around": (CenterPointLoss(STRIDES, offset_sigma=0.6), points, outputs[..., :3]),
         "crossentropy": (FrameCrossentropy(), rng.integers(0, K, B), outputs[:, :, 0, 0, :K]),
     }
 
 
-each_loss = pytest.mark.parametrize("name", ["center_net", "center_point", "crossentropy"])
+each_loss = pytest.mark.parametrize(
+    "name", ["center_net", "center_point", "around", "crossentropy"]
+)
 
 
 @each_loss

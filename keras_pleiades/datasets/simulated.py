@@ -73,7 +73,7 @@ class SyntheticDataset(EventDataset):
             pathlib.Path(folder) if folder is not None else cache_folder() / "synthetic",
             processes,
             duration_us=duration_us,
-            **(simulation or {}),
+            **_with_tuples(simulation or {}),
         )
         self.duration_us = duration_us
         self._labels = {str(path): load_labels(path) for path in files}
@@ -93,6 +93,11 @@ class SyntheticDataset(EventDataset):
     def labels_of(self, clip: Clip) -> Labels:
         """Returns the recording's labels."""
         return self._labels[clip.path]
+
+
+def _with_tuples(options):
+    """Return options whose ranges are tuples, as the simulators want: a recipe has lists."""
+    return {k: tuple(v) if isinstance(v, list) else v for k, v in options.items()}
 
 
 class SyntheticGestures(SyntheticDataset):

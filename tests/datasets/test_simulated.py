@@ -99,3 +99,20 @@ def test_a_recipe_needs_no_folder(folder, monkeypatch):
     data = make_dataset(options, "test", None, None, 1, 0)
     assert len(data) == 1
     assert list((folder / "home" / "synthetic").glob("gestures_validation_0_*.npz"))
+
+
+def test_ranges_of_a_recipe_are_lists(folder):
+    """TOML has no tuples; the recordings are those of a tuple."""
+    one, other = (
+        datasets.SyntheticEyes(
+            folder / name,
+            "test",
+            recordings=1,
+            shape=(96, 128),
+            simulation={"glints": many},
+            **SHORT,
+        )
+        for name, many in (("list", [8, 9]), ("tuple", (8, 9)))
+    )
+    np.testing.assert_array_equal(one[0][0], other[0][0])
+    assert [clip.path[-16:] for clip in one.clips] == [clip.path[-16:] for clip in other.clips]
