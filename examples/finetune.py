@@ -28,8 +28,12 @@ for name, pretrained in (("from simulated gestures", True), ("from nothing", Fal
     samples = {"source": options.data, "subset": None, "model": model, "batch_size": 8}
     train = kp.datasets.NMNIST(**samples, fraction=options.fraction, shuffle=True)
     test = kp.datasets.NMNIST(**samples, fraction=0.8, rest=True)
+    steps = options.epochs * len(train)
+    schedule = keras.optimizers.schedules.CosineDecay(
+        0.0, steps - steps // 10, warmup_target=2e-3, warmup_steps=steps // 10
+    )
     model.compile(
-        keras.optimizers.AdamW(1e-3),
+        keras.optimizers.AdamW(schedule),
         kp.losses.FrameCrossentropy(),
         weighted_metrics=[kp.metrics.FrameAccuracy(name="accuracy")],
     )
