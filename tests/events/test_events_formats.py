@@ -51,8 +51,9 @@ def test_a_file_of_zero_bytes_is_refused(tmp_path):
         read(save(tmp_path, b""))
 
 
-def test_an_unknown_file_is_refused_by_name(tmp_path):
-    path = save(tmp_path, bytes(range(255, 0, -1)) * 9)
+@pytest.mark.parametrize("data", [bytes(range(255, 0, -1)) * 9, b"hello world\n", b"AAAAA"])
+def test_an_unknown_file_is_refused_by_name(tmp_path, data):
+    path = save(tmp_path, data)
     with pytest.raises(EventFormatError, match="format not known") as caught:
         read(path)
     assert caught.value.path == str(path)

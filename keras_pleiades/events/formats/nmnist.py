@@ -4,6 +4,8 @@ x, y, then 1 bit of polarity and 23 bits of microseconds, big-endian. An event w
 event: it adds 2**13 microseconds to every time after it.
 """
 
+import string
+
 import numpy as np
 
 from keras_pleiades.events.dtype import EventFormatError, make_events
@@ -12,12 +14,13 @@ from keras_pleiades.events.formats.recording import Recording, Unwrap, record_bl
 OVERFLOW_ROW = 240
 RECORD = np.dtype("(5,)u1")
 WHAT = "an N-MNIST event"
+_TEXT = set(string.printable.encode())
 
 
 def matches(head: bytes, size: int) -> bool:
     """Whether the first records look like events: rows in range, times that seldom fall."""
     records = np.frombuffer(head[: len(head) // 5 * 5], np.uint8).reshape(-1, 5)
-    if not len(records):
+    if not len(records) or set(head) <= _TEXT:
         return False
     t = _times(records)
     falls = np.count_nonzero(t[1:] < t[:-1])
