@@ -3,7 +3,8 @@
     python -m benchmarks.eye_card [--weights FILE] [--data DIR] [--held-out 7_4 ...] [--epochs 24]
 
 On simulated eyes of the test split, whose subjects no training saw, at three bin sizes: recordings
-of 1.5 s with zeros before them, of which the first 0.27 s, the network's context, do not count.
+of 1.5 s with zeros before them, of which the first 0.27 s, the network's context, do not count;
+and at one on eyes that move as much as the real ones do (benchmarks/eye_statistics.py).
 With `--data`, the four sessions of 3ET+, also on those: as the weights are; and, for each session
 of `--held-out`, after training on the other three, from the weights and from nothing, both by
 zoo/eye_tracking/finetune.toml in bins of 10 ms. Distances are in pixels of 60 x 80. Writes
@@ -18,6 +19,7 @@ import numpy as np
 
 import keras_pleiades as kp
 from benchmarks.card import ZOO, save_figure, save_kernels, write_results
+from benchmarks.eye_statistics import MOVING
 
 SESSIONS = ("5_1", "7_3", "7_4", "12_2")
 NUMBERS = ("distance", "p10", "p5", "p3")
@@ -25,7 +27,7 @@ DURATION_US, WARM_US = 1_500_000, 270_000
 INPUT = np.array([96, 128])
 
 
-def simulated_recipe(dt, recordings):
+def simulated_recipe(dt, recordings, simulation=None):
     """Return the recipe whose test data are whole recordings of unseen subjects."""
     settings = [
         f"model.dt={dt}",
@@ -34,7 +36,10 @@ def simulated_recipe(dt, recordings):
         f"data.test.clip_frames={DURATION_US // dt}",
         f"data.test.stride={DURATION_US // dt}",
     ]
-    return kp.training.load_recipe(ZOO / "eye_tracking" / "recipe.toml", settings)
+    recipe = kp.training.load_recipe(ZOO / "eye_tracking" / "recipe.toml", settings)
+    if simulation:
+        recipe.data["test"]["simulation"] = simulation
+    return recipe
 
 
 def answers(recipe, weights, folder=None, skip_us=0):
@@ -107,6 +112,8 @@ def main() -> None:
         )
         for dt in (2_500, 5_000, 10_000)
     }
+    moving = simulated_recipe(5_000, arguments.recordings, MOVING)
+    points["simulated, moving more, 5 ms"] = answers(moving, weights, skip_us=WARM_US)
     for session in SESSIONS if arguments.data else ():
         points[f"{session}, as it is"] = answers(of_session(session), weights, arguments.data)
     save_figure("eye_tracking", p_curves(points), "p_curves.png")

@@ -1,12 +1,14 @@
 """Event statistics of simulated eyes beside those of real 3ET+ sessions.
 
-python -m benchmarks.eye_statistics FOLDER [--clips 60]
+python -m benchmarks.eye_statistics FOLDER [--clips 60] [--moving]
 
 FOLDER has SESSION/SESSION.h5 and SESSION/label.txt. For each number: the real sessions', then the
 5 %, 50 % and 95 % quantiles over simulated clips of 2 s, and whether those cover the real range.
+`--moving`: of eyes that rest less and look further, as much as those of the sessions.
 """
 
 import argparse
+import functools
 import multiprocessing
 import os
 import pathlib
@@ -18,6 +20,13 @@ from keras_pleiades.datasets.synthetic import eyes
 
 RADII = (20, 40, 60, 80, 120, 160, 240)
 QUANTILES = (1, 10, 25, 50, 75, 90, 99)
+MOVING = {
+    "rest_s": (0.03, 0.25),
+    "small": (0.0, 0.3),
+    "reach_x": (60, 170),
+    "reach_y": (15, 90),
+    "pursuit_speed": (30.0, 130.0),
+}
 
 
 def statistics(events, rows, seconds):
@@ -33,6 +42,7 @@ def statistics(events, rows, seconds):
     speed = np.hypot(*np.diff(rows[:, :2], axis=0).T)
     for q in (50, 75, 90, 99):
         found[f"pupil px in 10 ms, {q} %"] = np.percentile(speed, q)
+    found["pupil still, under 1 px in 10 ms"] = (speed < 1).mean()
     for k, axis in enumerate("xy"):
         found[f"pupil {axis}, mean"] = rows[:, k].mean()
         found[f"pupil {axis}, range"] = np.ptp(rows[:, k])
@@ -40,8 +50,8 @@ def statistics(events, rows, seconds):
     return found
 
 
-def simulated(seed):
-    events, labels = eyes.clip(seed, "validation", duration_us=2_000_000)
+def simulated(seed, changes):
+    events, labels = eyes.clip(seed, "validation", duration_us=2_000_000, **changes)
     return statistics(events, eyes.rows(labels), 2)
 
 
@@ -62,18 +72,20 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("folder", help="of real sessions")
     parser.add_argument("--clips", type=int, default=60)
+    parser.add_argument("--moving", action="store_true", help="eyes that rest less")
     parser.add_argument("--workers", type=int, default=os.cpu_count())
     arguments = parser.parse_args()
     sessions = dict(real(arguments.folder))
     with multiprocessing.get_context("spawn").Pool(arguments.workers) as pool:
-        clips = pool.map(simulated, range(arguments.clips))
-    print(f"{'':30}" + "".join(f"{name:>9}" for name in sessions) + "   |   5 %     50 %     95 %")
+        simulate = functools.partial(simulated, changes=MOVING if arguments.moving else {})
+        clips = pool.map(simulate, range(arguments.clips))
+    print(f"{'':34}" + "".join(f"{name:>9}" for name in sessions) + "   |   5 %     50 %     95 %")
     for name in clips[0]:
         truth = [found[name] for found in sessions.values()]
         low, middle, high = np.quantile([clip[name] for clip in clips], (0.05, 0.5, 0.95))
         verdict = "" if low <= min(truth) and max(truth) <= high else "   not covered"
         print(
-            f"{name:30}" + "".join(f"{value:9.3g}" for value in truth),
+            f"{name:34}" + "".join(f"{value:9.3g}" for value in truth),
             f" |{low:9.3g}{middle:9.3g}{high:9.3g}{verdict}",
         )
 
