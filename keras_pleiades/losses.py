@@ -237,6 +237,9 @@ class CenterPointLoss(_CenterLoss):
         True
         >>> float(loss(np.array([[[0.0, 0.0, 1]]]), right))  # closed
         0.0
+        >>> around = CenterPointLoss(strides=32, offset_sigma=0.6)  # now the cells beside it err
+        >>> float(around(np.array([[[80.0, 40.0, 0]]]), right)) > 0.1
+        True
     """
 
     def __init__(
@@ -250,6 +253,11 @@ class CenterPointLoss(_CenterLoss):
         **kwargs,
     ):
         super().__init__(strides, offset_loss, offset_weight, name, **kwargs)
+        if offset_sigma is not None and not offset_sigma > 0:
+            raise ValueError(
+                "`offset_sigma` must be above 0, or None so that only the point's own cell learns "
+                f"its offset. Received: offset_sigma={offset_sigma!r}"
+            )
         self.sigma = sigma
         self.offset_sigma = offset_sigma
 

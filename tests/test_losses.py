@@ -259,6 +259,8 @@ def test_config_and_compile(name):
 def test_bad_arguments():
     with pytest.raises(ValueError, match="offset_loss='l2'"):
         CenterNetLoss(3, offset_loss="l2")
+    with pytest.raises(ValueError, match=r"above 0.*offset_sigma=0"):
+        CenterPointLoss(32, offset_sigma=0)
 
 
 def small_model(**kwargs):
