@@ -6,6 +6,8 @@ from typing import Self
 import keras
 from keras import ops
 
+from keras_pleiades.layers import xla_kernels
+
 _ACTIVE: contextvars.ContextVar["CarriedContext | None"] = contextvars.ContextVar(
     "carried_context", default=None
 )
@@ -66,7 +68,11 @@ class CarriedContext:
             turn = ops.equal(ops.mod(slots - position, size)[:, None], slots)
             turned = ops.matmul(ops.cast(turn, taps.dtype), ops.reshape(taps[:-1], (size, -1)))
             turned = ops.reshape(turned, taps[:-1].shape)
-            outputs = layer.weigh(ring, turned) + layer.weigh(frame[:, :, :, None], taps[-1:])
+
+            def weigh(ring, frame):
+                return layer.weigh(ring, turned) + layer.weigh(frame[:, :, :, None], taps[-1:])
+
+            outputs = xla_kernels.compute_once(weigh, ring, frame, count=self.count)
             self.updated[name] = write_frame(ring, frame, self.count) if self.write else frame
             return outputs[:, None]
         past = ops.take(ring, ops.mod(ops.arange(size) + position, size), axis=3)  # oldest first

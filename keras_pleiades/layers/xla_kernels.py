@@ -70,6 +70,27 @@ def depthwise_temporal_conv(x, kernel):
     return convolve(x, kernel)
 
 
+def compute_once(function, *arguments, count):
+    """Return `function(*arguments)`, computed once however often it is read.
+
+    XLA on the CPU puts a sum of products into each of the loops that read it: the norm after a
+    temporal convolution reads it three times, and would sum a ring of frames three times. It does
+    not look into the branches of a condition that it cannot decide, such as `count >= 0`.
+
+    Args:
+        function: Makes a tensor of tensors.
+        *arguments: The tensors.
+        count: An integer tensor, at least 0, that the compiler does not know.
+    """
+    if keras.backend.backend() == "torch":
+        return function(*arguments)
+    return ops.cond(
+        count >= 0,
+        lambda: function(*arguments),
+        lambda: ops.zeros_like(function(*arguments)),
+    )
+
+
 def _sum_of_shifted(x, kernel):
     bins = kernel.shape[0]
     frames = ops.shape(x)[1] - bins + 1
