@@ -3,8 +3,9 @@
     python -m benchmarks.eye_card [--weights FILE] [--data DIR] [--held-out 7_4 ...] [--epochs 24]
 
 On simulated eyes of the test split, whose subjects no training saw, at three bin sizes: recordings
-of 1.5 s with zeros before them, of which the first 0.27 s, the network's context, do not count;
-and at one on eyes that move as much as the real ones do (benchmarks/eye_statistics.py).
+of 1.5 s with zeros before them, of which the first 0.27 s, the network's context, do not count
+(zoo/eye_tracking/card.toml); and at one on eyes that move as much as the real ones do
+(benchmarks/eye_statistics.py). Each frame by itself, and held by `kp.decode.HoldFilter`.
 With `--data`, the four sessions of 3ET+, also on those: as the weights are; and, for each session
 of `--held-out`, after training on the other three, from the weights and from nothing, both by
 zoo/eye_tracking/finetune.toml in bins of 10 ms. Distances are in pixels of 60 x 80. Writes
@@ -23,50 +24,47 @@ from benchmarks.eye_statistics import MOVING
 
 SESSIONS = ("5_1", "7_3", "7_4", "12_2")
 NUMBERS = ("distance", "p10", "p5", "p3")
-DURATION_US, WARM_US = 1_500_000, 270_000
+HELD = tuple(f"held_{name}" for name in NUMBERS)
 INPUT = np.array([96, 128])
 
 
 def simulated_recipe(dt, recordings, simulation=None):
     """Return the recipe whose test data are whole recordings of unseen subjects."""
-    settings = [
-        f"model.dt={dt}",
-        f"data.test.recordings={recordings}",
-        'data.test.split="test"',
-        f"data.test.clip_frames={DURATION_US // dt}",
-        f"data.test.stride={DURATION_US // dt}",
-    ]
-    recipe = kp.training.load_recipe(ZOO / "eye_tracking" / "recipe.toml", settings)
+    settings = [f"model.dt={dt}", f"data.test.recordings={recordings}"]
+    recipe = kp.training.load_recipe(ZOO / "eye_tracking" / "card.toml", settings)
     if simulation:
         recipe.data["test"]["simulation"] = simulation
     return recipe
 
 
-def answers(recipe, weights, folder=None, skip_us=0):
-    """Return true and found points, in pixels of the input, of all frames that count."""
+def answers(recipe, weights, folder=None):
+    """Return true, found and held points, in pixels of the input, of all frames that count."""
     model = kp.training.build_model({**recipe.model, "pretrained": str(weights)})
     data = kp.training.make_dataset(recipe.data, "test", folder, model, 2, 0)
     strides = kp.decode.output_strides(model)
-    true, found = [], []
+    by = kp.decode.HoldFilter(model.dt, hold_us=recipe.evaluation["hold_us"])
+    parts = [], [], []
     for index in range(len(data)):
         x, y, weight = data[index]
-        points, _ = kp.decode.points(model.predict_on_batch(x), strides)
+        found, scores = kp.decode.points(model.predict_on_batch(x), strides)
+        events = x[:, -y.shape[1] :].sum(axis=(2, 3, 4))
+        held = kp.decode.hold_clip(found, scores, events, by)
         counts = (weight > 0) & (y[..., 2] < 0.5)
-        counts &= np.arange(counts.shape[1]) >= skip_us // model.dt
-        true.append(y[counts][:, :2])
-        found.append(points[counts])
-    return np.concatenate(true), np.concatenate(found)
+        counts &= np.arange(counts.shape[1]) >= recipe.evaluation["skip_us"] // model.dt
+        for part, points in zip(parts, (y[..., :2], found, held), strict=True):
+            part.append(points[counts])
+    return [np.concatenate(part) for part in parts]
 
 
 def p_curves(points):
-    """Return a picture of the part of frames within a distance, one line for each named answer."""
+    """Return a picture of the part of held answers within a distance, a line for each name."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(6, 4), layout="constrained")
     axes = figure.add_subplot()
     scale = np.array([80, 60]) / INPUT[::-1]
-    for name, (true, found) in points.items():
-        away = np.sort(np.linalg.norm((true - found) * scale, axis=-1))
+    for name, (true, _, held) in points.items():
+        away = np.sort(np.linalg.norm((true - held) * scale, axis=-1))
         axes.plot(away, 100 * np.arange(1, len(away) + 1) / len(away), label=name)
     axes.set(xlim=(0, 15), ylim=(0, 101), xlabel="pixels of 60 x 80", ylabel="frames within (%)")
     axes.grid(alpha=0.3)
@@ -93,7 +91,7 @@ def trained(session, folder, epochs, out, *settings):
         kp.training.train(recipe, folder, out, resume=True)
     results = json.loads(done.read_text())
     last = {name.removeprefix("val_"): value for name, value in results["last"].items()}
-    return {name: last[name] for name in NUMBERS} | {"cpu_seconds": results["cpu_seconds"]}
+    return {name: last[name] for name in NUMBERS + HELD} | {"cpu_seconds": results["cpu_seconds"]}
 
 
 def main() -> None:
@@ -107,18 +105,20 @@ def main() -> None:
     arguments = parser.parse_args()
     weights = arguments.weights or "synthetic"  # a preset
     points = {
-        f"simulated, {dt / 1000:g} ms": answers(
-            simulated_recipe(dt, arguments.recordings), weights, skip_us=WARM_US
-        )
+        f"simulated, {dt / 1000:g} ms": answers(simulated_recipe(dt, arguments.recordings), weights)
         for dt in (2_500, 5_000, 10_000)
     }
     moving = simulated_recipe(5_000, arguments.recordings, MOVING)
-    points["simulated, moving more, 5 ms"] = answers(moving, weights, skip_us=WARM_US)
+    points["simulated, moving more, 5 ms"] = answers(moving, weights)
     for session in SESSIONS if arguments.data else ():
         points[f"{session}, as it is"] = answers(of_session(session), weights, arguments.data)
     save_figure("eye_tracking", p_curves(points), "p_curves.png")
     save_kernels("eye_tracking", kp.zoo.eye_tracking(pretrained=weights))
-    results = {name: kp.metrics.point_distances(*pair, INPUT) for name, pair in points.items()}
+    results = {}
+    for name, (true, found, held) in points.items():
+        held = kp.metrics.point_distances(true, held, INPUT)
+        results[name] = kp.metrics.point_distances(true, found, INPUT)
+        results[name] |= {f"held_{key}": value for key, value in held.items()}
     if arguments.data:
         for name, start in (("fine-tuned", f'"{weights}"'), ("from nothing", "false")):
             for session in arguments.held_out:
@@ -126,9 +126,10 @@ def main() -> None:
                 results[f"{session}, {name}"] = trained(
                     session, arguments.data, arguments.epochs, out, f"model.pretrained={start}"
                 )
-    print("| | distance | p10 | p5 | p3 |\n|---|---|---|---|---|")
+    print("| | distance | p10 | p5 | p3 | held | p10 | p5 | p3 |\n" + "|---" * 9 + "|")
     for name, row in results.items():
-        print(f"| {name} | " + " | ".join(f"{row[key]:.2f}" for key in NUMBERS) + " |")
+        cells = (f"{row[key]:.{2 if 'distance' in key else 1}f}" for key in NUMBERS + HELD)
+        print(f"| {name} | " + " | ".join(cells) + " |")
     command = f"--recordings {arguments.recordings}"
     if arguments.data:
         command += " --data DIR"

@@ -1,107 +1,30 @@
 """What the networks' outputs mean: labels over time, points, boxes. NumPy; inverse of `losses`."""
 
-import collections
 from typing import Any
 
 import keras
 import numpy as np
-from scipy.special import expit, softmax
+from scipy.special import expit
 
-from keras_pleiades._checks import check_dt
+from keras_pleiades.filters import (
+    ExponentialFilter,
+    HoldFilter,
+    MajorityFilter,
+    filter_clip,
+    hold_clip,
+)
 from keras_pleiades.models import PleiadesDetector, PleiadesTracker
 
-
-class MajorityFilter:
-    """The label that most frames of the last `window_us` voted for, frame by frame.
-
-    Of labels with as many votes, the one voted for last wins. The paper's window is 0.15 s.
-
-    Args:
-        window_us: How far to look back, in microseconds; the newest frame included.
-        dt: Bin size in microseconds.
-
-    Example:
-        >>> filtered = MajorityFilter(window_us=30_000, dt=10_000)
-        >>> [filtered.update(one) for one in np.eye(3)[[0, 0, 1, 1, 2, 1]]]
-        [0, 0, 0, 1, 1, 1]
-    """
-
-    def __init__(self, window_us: int, dt: int):
-        self.window_us, self.dt = check_dt(window_us, "window_us"), check_dt(dt)
-        self.frames = max(1, self.window_us // self.dt)
-        self.reset()
-
-    def reset(self) -> None:
-        """Forget all frames."""
-        self._votes = collections.deque(maxlen=self.frames)
-
-    def update(self, frame_logits: np.ndarray) -> int:
-        """Take one frame's logits `(num_classes,)` and return the label now."""
-        self._votes.append(int(np.argmax(frame_logits)))
-        count = collections.Counter(self._votes)
-        most = max(count.values())
-        return next(label for label in reversed(self._votes) if count[label] == most)
-
-
-class ExponentialFilter:
-    """Probabilities whose weight falls by e every `tau_us`, frame by frame.
-
-    The average starts at the first frame, so that it sums to 1 from there on.
-
-    Args:
-        tau_us: Time constant in microseconds.
-        dt: Bin size in microseconds.
-
-    Example:
-        >>> filtered = ExponentialFilter(tau_us=150_000, dt=10_000)
-        >>> filtered.update(np.array([5.0, 0.0])).round(3).tolist()
-        [0.993, 0.007]
-        >>> filtered.update(np.array([0.0, 5.0])).round(3).tolist()  # one frame of 10 ms
-        [0.93, 0.07]
-    """
-
-    def __init__(self, tau_us: int, dt: int):
-        self.tau_us, self.dt = check_dt(tau_us, "tau_us"), check_dt(dt)
-        self.keep = float(np.exp(-self.dt / self.tau_us))
-        self.reset()
-
-    def reset(self) -> None:
-        """Forget all frames."""
-        self._mean = None
-
-    def update(self, frame_logits: np.ndarray) -> np.ndarray:
-        """Take one frame's logits `(num_classes,)` and return the averaged probabilities."""
-        new = softmax(np.asarray(frame_logits, np.float64))
-        mean = new if self._mean is None else self.keep * self._mean + (1 - self.keep) * new
-        self._mean = mean
-        return mean.copy()
-
-
-def filter_clip(logits: np.ndarray, by: MajorityFilter | ExponentialFilter) -> np.ndarray:
-    """Filter a whole clip, frame by frame, and return labels.
-
-    Args:
-        logits: `(..., time, num_classes)`.
-        by: A filter, which is reset before each clip and after the last.
-
-    Returns:
-        Labels `(..., time)`.
-
-    Example:
-        >>> logits = np.eye(2)[None, [0, 0, 1, 0]]
-        >>> filter_clip(logits, MajorityFilter(150_000, 10_000)).tolist()
-        [[0, 0, 0, 0]]
-    """
-    logits = np.asarray(logits)
-    clips = logits.reshape(-1, *logits.shape[-2:])
-    labels = np.empty(clips.shape[:2], np.int64)
-    for clip, out in zip(clips, labels, strict=True):
-        by.reset()
-        for t, frame in enumerate(clip):
-            answer = by.update(frame)
-            out[t] = answer if np.ndim(answer) == 0 else np.argmax(answer)
-    by.reset()
-    return labels.reshape(logits.shape[:-1])
+__all__ = [
+    "ExponentialFilter",
+    "HoldFilter",
+    "MajorityFilter",
+    "boxes",
+    "filter_clip",
+    "hold_clip",
+    "output_strides",
+    "points",
+]
 
 
 def output_strides(model: keras.Model) -> int:

@@ -124,3 +124,45 @@ def test_strides_of_the_networks():
     assert decode.output_strides(kp.zoo.eye_tracking(input_shape=(None, 60, 80, 2))) == 32
     with pytest.raises(ValueError, match="PleiadesClassifier"):
         decode.output_strides(kp.zoo.gesture())
+
+
+def slow_hold(points, scores, events, dt):
+    """The formulas of the docstring, frame by frame."""
+    average = most = 0.0
+    at, out = points[0], []
+    for point, score, count in zip(points, scores, events, strict=True):
+        average += (1 - np.exp(-dt / 40_000)) * (count - average)
+        seen = average * score * score
+        most = max(seen, most * np.exp(-dt / 800_000))
+        part = min(1, 2 * seen / most) ** 2 if most > 0 else 0
+        at = at + (1 - (1 - part) ** (dt / 10_000)) * (point - at)
+        out.append(at)
+    return np.array(out)
+
+
+@pytest.mark.parametrize("dt", [2_500, 10_000, 40_000])
+def test_held_points_equal_a_loop(dt):
+    rng = np.random.default_rng(0)
+    points, scores = rng.normal(size=(3, 50, 2)), rng.uniform(size=(3, 50))
+    events = rng.poisson(5, (3, 50)) * rng.integers(0, 2, (3, 50)) * 10
+    events[2] = 0  # nothing ever happens
+    by = decode.HoldFilter(dt)
+    found = decode.hold_clip(points, scores, events, by)
+    for k in range(3):
+        expected = slow_hold(points[k], scores[k], events[k], dt)
+        np.testing.assert_allclose(found[k], expected, rtol=1e-12)
+    assert (found[2] == points[2, 0]).all()
+    assert (by.update([1.0, 2.0], 1.0, 7) == [1.0, 2.0]).all()  # it was reset after the last clip
+
+
+def test_the_scale_of_events_does_not_matter():
+    rng = np.random.default_rng(1)
+    points, scores, events = rng.normal(size=(30, 2)), rng.uniform(size=30), rng.uniform(size=30)
+    by = decode.HoldFilter(dt=5_000)
+    one, other = (decode.hold_clip(points, scores, n * events, by) for n in (1, 1000))
+    np.testing.assert_allclose(one, other, rtol=1e-9)
+
+
+def test_hold_filter_refuses_seconds():
+    with pytest.raises(ValueError, match="hold_us"):
+        decode.HoldFilter(dt=10_000, hold_us=0.8)

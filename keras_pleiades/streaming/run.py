@@ -26,6 +26,7 @@ class Prediction:
         binning_s: Time it took to make the frame.
         model_s: Time it took to answer it.
         latency_s: Time from the arrival of the events that completed the frame to the answer.
+        events: How many events the frame has (those binned; a volume holds parts of them).
 
     Example:
         See `run`, which yields them.
@@ -38,6 +39,7 @@ class Prediction:
     binning_s: float
     model_s: float
     latency_s: float
+    events: float
 
 
 def run(
@@ -88,7 +90,8 @@ def run(
         if part.segment != segment:
             segment, fed, idle, last = part.segment, 0, 0, None
             stream.reset()
-        silent = not part.frames.any()
+        counts = part.frames.sum(axis=(1, 2, 3))
+        silent = not counts.any()
         if silent and idle > model.context_frames:
             answers = np.repeat(last[None], len(part.frames), axis=0)
         else:
@@ -105,6 +108,7 @@ def run(
                 binning_s=binning / len(answers),
                 model_s=(started - binned) / len(answers),
                 latency_s=started - arrived.time,
+                events=float(counts[i]),
             )
         fed += len(answers)
         started = time.perf_counter()

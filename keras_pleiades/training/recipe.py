@@ -26,7 +26,8 @@ TRAINING = {
 }
 EVALUATION = {
     "window_us": 150_000,  # of the majority filter, classifiers only
-    "skip_us": 0,  # of each clip, in which answers do not count; not for detectors
+    "hold_us": 800_000,  # of the hold filter, trackers only
+    "skip_us": 0,  # of each clip, in which answers do not count
     "classes": None,  # that the paper's mAP averages over, detectors only
     "top_k": 100,
 }

@@ -27,7 +27,7 @@ class ClassifierTask:
         self._right, self._filtered, self._weight = [], [], []
         self._clips = []
 
-    def update(self, y_true, outputs, weight):
+    def update(self, y_true, outputs, weight, events=None):
         """Add a batch: classes, logits `(batch, time, classes)`, weights `(batch, time)`."""
         labels = y_true if y_true.ndim > 1 else y_true[:, None]
         weight = _skip(weight, self.skipped)
@@ -59,6 +59,7 @@ class TrackerTask:
     def __init__(self, model: PleiadesTracker, loss: dict, evaluation: dict):
         self.strides, self.size = decode.output_strides(model), model.input_shape[2:4]
         self.skipped = evaluation["skip_us"] // model.dt
+        self.held = decode.HoldFilter(model.dt, hold_us=evaluation["hold_us"])
         if None in self.size:
             raise ValueError(
                 "Distances are given in pixels of 60 x 80, so height and width of the network's "
@@ -70,18 +71,25 @@ class TrackerTask:
 
     def reset(self):
         """Forget all batches."""
-        self._true, self._found = [], []
+        self._true, self._found, self._held = [], [], []
 
-    def update(self, y_true, outputs, weight):
-        """Add a batch: points `(batch, time, 3)`, outputs, weights `(batch, time)`."""
+    def update(self, y_true, outputs, weight, events):
+        """Add a batch: points `(batch, time, 3)`, outputs, weights and events `(batch, time)`."""
         labelled = _skip(weight, self.skipped) > 0
+        found, scores = decode.points(outputs, self.strides)
         self._true.append(y_true[labelled])
-        self._found.append(decode.points(outputs, self.strides)[0][labelled])
+        self._found.append(found[labelled])
+        self._held.append(decode.hold_clip(found, scores, events, self.held)[labelled])
 
     def result(self) -> dict[str, float]:
-        """Return the distance, p10, p5 and p3 over all frames with an open eye."""
-        true, found = np.concatenate(self._true), np.concatenate(self._found)
-        return metrics.point_distances(true, found, self.size)
+        """Return the distance, p10, p5 and p3 over all frames with an open eye.
+
+        First of each frame's answer, then of what the hold filter makes of them.
+        """
+        true = np.concatenate(self._true)
+        scores = metrics.point_distances(true, np.concatenate(self._found), self.size)
+        held = metrics.point_distances(true, np.concatenate(self._held), self.size)
+        return scores | {f"held_{name}": value for name, value in held.items()}
 
 
 class DetectorTask:
@@ -92,6 +100,7 @@ class DetectorTask:
     def __init__(self, model: PleiadesDetector, loss: dict, evaluation: dict):
         self.num_classes, self.strides = model.num_classes, decode.output_strides(model)
         self.classes, self.top_k = evaluation["classes"], evaluation["top_k"]
+        self.skipped = evaluation["skip_us"] // model.dt
         self.loss = losses.CenterNetLoss(self.num_classes, self.strides, **loss)
         self.metrics = []
         self.reset()
@@ -100,8 +109,9 @@ class DetectorTask:
         """Forget all batches."""
         self._true, self._found = [], []
 
-    def update(self, y_true, outputs, weight):
+    def update(self, y_true, outputs, weight, events=None):
         """Add a batch: boxes `(batch, time, n, 5)`, outputs, weights `(batch, time)`."""
+        weight = _skip(weight, self.skipped)
         true, found = metrics.labelled_frames(
             y_true, outputs, weight, self.num_classes, self.strides, top_k=self.top_k
         )
@@ -158,7 +168,9 @@ def evaluate_task(task, data, predict, devices: int = 1, on_batch=lambda: None) 
         value = ops.convert_to_numpy(loss(_fill(y, size - rows), outputs, weight))
         count = float(weight.sum())
         total, seen = total + float(value) * count, seen + count
-        task.update(y, outputs[:rows], weight[:rows])
+        # The frames that have answers are the last ones; those before are context.
+        events = x[:, -outputs.shape[1] :].sum(axis=(2, 3, 4))
+        task.update(y, outputs[:rows], weight[:rows], events)
         on_batch()
     return {"loss": total / max(seen, 1.0), **task.result()}
 

@@ -8,6 +8,8 @@ GREEN = (0, 130, 60)  # apart from the events' red and blue
 class Points(Reader):
     """Reads a tracker's heatmaps.
 
+    The point is held while too little happens to see it: see `keras_pleiades.decode.HoldFilter`.
+
     Args:
         model: The tracker.
         sensor: (height, width) of the sensor.
@@ -21,12 +23,18 @@ class Points(Reader):
         super().__init__()
         self._decode, self._strides = decode.points, decode.output_strides(model)
         height, width = model.input_shape[2:4]
+        self._held = decode.HoldFilter(model.dt)
         self._scale = sensor[1] / width, sensor[0] / height
         self.forget()
 
+    def restart(self) -> None:
+        """Forget where the point was."""
+        self._held.reset()
+
     def answer(self, prediction) -> dict:
         """Return the point and its confidence."""
-        (x, y), score = self._decode(prediction.output, self._strides)
+        point, score = self._decode(prediction.output, self._strides)
+        x, y = self._held.update(point, score, prediction.events)
         x, y = round(float(x * self._scale[0]), 2), round(float(y * self._scale[1]), 2)
         return row_of(prediction, x=x, y=y, confidence=rounded(score))
 

@@ -14,7 +14,9 @@ from keras_pleiades_cli.video import Canvas, pictures
 
 
 def prediction(output, t_us=10_000, ready=True, segment=0):
-    return Prediction(t_us, np.asarray(output, np.float32), ready, segment, 0.0, 0.0, 0.0)
+    return Prediction(
+        t_us, np.asarray(output, np.float32), ready, segment, 0.0, 0.0, 0.0, events=100.0
+    )
 
 
 def test_classes_vote():

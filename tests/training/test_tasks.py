@@ -6,7 +6,7 @@ import pytest
 import keras_pleiades as kp
 from keras_pleiades import training
 from keras_pleiades.training.recipe import EVALUATION
-from keras_pleiades.training.tasks import ClassifierTask, TrackerTask
+from keras_pleiades.training.tasks import ClassifierTask, DetectorTask, TrackerTask
 from tests.training import tiny
 
 
@@ -50,5 +50,20 @@ def test_the_beginning_of_a_track_may_be_left_out():
     points = np.array([[[80.0, 40.0, 0.0], [96.0, 40.0, 0.0], [80.0, 40.0, 0.0]]])
     for skipped, distance in ((0, 10 / 3), (2, 0.0)):
         task = TrackerTask(tracker, {}, {**EVALUATION, "skip_us": skipped * tracker.dt})
-        task.update(points, outputs, np.ones((1, 3)))
+        task.update(points, outputs, np.ones((1, 3)), np.ones((1, 3)))
         assert task.result()["distance"] == pytest.approx(distance)
+
+
+def test_the_beginning_of_a_drive_may_be_left_out():
+    detector = kp.zoo.detector(input_shape=(None, 32, 32, 2))
+    outputs = np.full((1, 3, 8, 8, 11), -9.0, "float32")
+    outputs[:, :, 2, 5] = *[-9.0] * 6, 9.0, 2.0, 3.0, 0.5, 0.25
+    boxes = np.array(
+        [[[[9.0, 22.0, 8.0, 12.0, 6]], [[25.0, 6.0, 8.0, 12.0, 6]], [[9.0, 22.0, 8.0, 12.0, 6]]]]
+    )
+    for skipped, perfect in ((0, False), (2, True)):
+        task = DetectorTask(
+            detector, {}, {**EVALUATION, "skip_us": skipped * detector.dt, "classes": [6]}
+        )
+        task.update(boxes, outputs, np.ones((1, 3)))
+        assert (task.result()["mAP_paper"] > 0.99) == perfect

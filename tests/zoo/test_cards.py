@@ -35,6 +35,18 @@ def test_bundled_weights_have_a_card_and_results(model):
 
 
 @pytest.mark.parametrize("model", MODELS)
+def test_what_the_card_says_can_be_evaluated(model):
+    recipe = kp.training.load_recipe(ZOO / model / "card.toml")
+    assert recipe.model == {"name": model, "pretrained": True}
+    assert recipe.data["test"]["split"] == "test"  # no training saw it
+    seen = json.loads((ZOO / model / "results.json").read_text())
+    assert recipe.data["test"]["recordings"] == seen.get("clips", seen.get("recordings"))
+    assert (
+        f"keras-pleiades evaluate zoo/{model}/card.toml" in (ZOO / model / "README.md").read_text()
+    )
+
+
+@pytest.mark.parametrize("model", MODELS)
 def test_bundled_weights_load(model):
     network = getattr(kp.zoo, model)(pretrained=True)
     assert network.native_dt == MANIFEST[model][DEFAULT]["dt"]
