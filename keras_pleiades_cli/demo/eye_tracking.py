@@ -51,8 +51,9 @@ def show(part: Part) -> None:
     section = part.section
     section.text(
         f"The eye of a simulated subject that the network has never seen ({recording}). Every "
-        f"{model.dt / 1000:g} ms it says where the middle of the pupil is; while too little happens "
-        "to see it, the last place is held. Distances are in pixels of a picture of 60 x 80, as in the paper; frames with a closed eye do not count."
+        f"{model.dt / 1000:g} ms it says where the middle of the pupil is; while too little "
+        "happens to see it, the last place is held. Distances are in pixels of a picture of 60 x "
+        "80, as in the paper; frames with a closed eye do not count."
     )
     section.tiles(
         [
