@@ -5,8 +5,10 @@ import keras
 import numpy as np
 import pytest
 from hypothesis import strategies as st
+from keras import ops
 
 import keras_pleiades as kp
+from keras_pleiades.layers import xla_kernels
 from tests.backends import randomize, to_numpy
 
 FRAMES = 120
@@ -232,3 +234,13 @@ def test_ends_as_a_fresh_stream_bit_for_bit(small):
     for t in range(frames.shape[1]):
         late, early = stream(frames[:, t : t + 1]), fresh(frames[:, t : t + 1])
     np.testing.assert_array_equal(late, early)
+
+
+def test_what_is_computed_once_is_what_it_was():
+    rng = np.random.default_rng(0)
+    a, b = (rng.normal(size=(2, 3, 4)).astype("float32") for _ in range(2))
+    for count in (0, 7):  # both are at least 0: the other branch is never taken
+        found = xla_kernels.compute_once(
+            lambda a, b: 2 * a * b + 1, *map(ops.convert_to_tensor, (a, b)), count=ops.array(count)
+        )
+        np.testing.assert_allclose(to_numpy(found), 2 * a * b + 1, rtol=1e-6)
