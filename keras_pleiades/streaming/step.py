@@ -3,6 +3,7 @@
 import contextlib
 import functools
 import math
+import operator
 import weakref
 
 import keras
@@ -77,21 +78,17 @@ def advance(model, context: type, frames, state: dict):
 def _jax_step(model, context, donate):
     import jax
 
-    variables = model().variables  # asked for once: Keras gathers them from all layers each time
+    # Asked for once: Keras gathers them from all layers each time.
+    weights = _Weights(model().variables)
 
-    def run(weights, frames, state, context=context):
-        mapping = zip(variables, weights, strict=True)
-        with keras.StatelessScope(state_mapping=list(mapping)):
+    def run(arrays, frames, state, context=context):
+        with keras.StatelessScope(state_mapping=weights.mapping(arrays)):
             return advance(model(), context, frames, state)
-
-    def weights():
-        # Not `value`, which asks for scopes that are not there: 50 us for all of a network's.
-        return [variable._value for variable in variables]
 
     jit = functools.partial(jax.jit, compiler_options=_xla_options())
     whole = jit(run, donate_argnums=(2,) if donate else ())
     if not donate or context is not CarriedContext:
-        return lambda frames, state: whole(weights(), frames, state)
+        return lambda frames, state: whole(weights.arrays(), frames, state)
 
     # Written in the same program that reads them, XLA copies all rings, twice. So one program reads
     # them, and a second one puts the new frames in their place.
@@ -104,11 +101,55 @@ def _jax_step(model, context, donate):
 
     def step(frames, state):
         if frames.shape[1] > 1:
-            return whole(weights(), frames, state)
-        outputs, new = read(weights(), frames, state)
+            return whole(weights.arrays(), frames, state)
+        outputs, new = read(weights.arrays(), frames, state)
         return outputs, write(state, new)
 
     return step
+
+
+class _Weights:
+    """A network's variables as few arrays: JAX takes a microsecond for each argument of a call.
+
+    Args:
+        variables: Of the network. The small ones become one array of float32, put together anew
+            when one of them has another value.
+    """
+
+    SMALL = 3000  # numbers; larger ones would cost more to take apart than to pass
+
+    def __init__(self, variables):
+        def small(variable):
+            exact = variable.dtype in ("float32", "float16", "bfloat16")
+            return exact and math.prod(variable.shape) <= self.SMALL
+
+        self.small = [variable for variable in variables if small(variable)]
+        self.large = [variable for variable in variables if not small(variable)]
+        self._seen, self._together = [], None
+
+    def arrays(self):
+        """Return the arrays to call a program with, as they are now."""
+        # Not `value`, which asks for scopes that are not there: 50 us for all of a network's.
+        values = [variable._value for variable in self.small]
+        if self._together is None or any(map(operator.is_not, values, self._seen)):
+            self._together = _join(values)
+            self._seen = values
+        return self._together, [variable._value for variable in self.large]
+
+    def mapping(self, arrays):
+        """Return pairs of variable and value, from `arrays`, for `keras.StatelessScope`."""
+        together, large = arrays
+        pairs, start = list(zip(self.large, large, strict=True)), 0
+        for variable in self.small:
+            part = together[start : start + math.prod(variable.shape)]
+            pairs.append((variable, ops.cast(ops.reshape(part, variable.shape), variable.dtype)))
+            start += len(part)
+        return pairs
+
+
+def _join(values):
+    """Return small arrays as one."""
+    return ops.concatenate([ops.cast(ops.reshape(value, (-1,)), "float32") for value in values])
 
 
 @functools.cache
