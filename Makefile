@@ -9,7 +9,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 BACKENDS := tensorflow jax torch
 SOURCES := pyproject.toml constraints.txt
 # The same on every backend, so tested once.
-ONCE := tests/events tests/synthetic tests/cli tests/plots tests/zoo/test_fetch.py tests/test_memory.py tests/test_threads.py \
+ONCE := tests/events tests/synthetic tests/cli tests/plots tests/zoo/test_fetch.py tests/test_memory.py \
 	tests/test_examples.py \
 	keras_pleiades/events keras_pleiades/datasets/synthetic keras_pleiades_cli
 

@@ -1,8 +1,5 @@
 """PLEIADES networks in Keras 3: temporal kernels that are sums of orthogonal polynomials."""
 
-import keras_pleiades._threads  # noqa: F401  # first: Keras loads PyTorch
-
-# isort: split
 import keras
 
 from keras_pleiades import (
