@@ -88,7 +88,14 @@ def _jax_step(model, context, donate):
     jit = functools.partial(jax.jit, compiler_options=_xla_options())
     whole = jit(run, donate_argnums=(2,) if donate else ())
     if not donate or context is not CarriedContext:
-        return lambda frames, state: whole(weights.arrays(), frames, state)
+
+        def one(frames, state):
+            # Within a caller's own jax.jit or jax.grad it is part of that program.
+            given = (frames, *state.values())
+            traced = any(isinstance(array, jax.core.Tracer) for array in given)
+            return (run if traced else whole)(weights.arrays(), frames, state)
+
+        return one
 
     # Written in the same program that reads them, XLA copies all rings, twice. So one program reads
     # them, and a second one puts the new frames in their place.
@@ -129,11 +136,17 @@ class _Weights:
 
     def arrays(self):
         """Return the arrays to call a program with, as they are now."""
+        import jax
+
         # Not `value`, which asks for scopes that are not there: 50 us for all of a network's.
         values = [variable._value for variable in self.small]
-        if self._together is None or any(map(operator.is_not, values, self._seen)):
-            self._together = _join(values)
-            self._seen = values
+        if len(values) != len(self._seen) or any(map(operator.is_not, values, self._seen)):
+            # Now, also where a caller's own program is being traced: its tracers must not be kept.
+            with jax.ensure_compile_time_eval():
+                together = _join(values)
+            if isinstance(together, jax.core.Tracer):  # the weights are the caller's to trace
+                return together, [variable._value for variable in self.large]
+            self._seen, self._together = values, together
         return self._together, [variable._value for variable in self.large]
 
     def mapping(self, arrays):

@@ -244,3 +244,14 @@ def test_what_is_computed_once_is_what_it_was():
             lambda a, b: 2 * a * b + 1, *map(ops.convert_to_tensor, (a, b)), count=ops.array(count)
         )
         np.testing.assert_allclose(to_numpy(found), 2 * a * b + 1, rtol=1e-6)
+
+
+@pytest.mark.skipif(keras.backend.backend() != "jax", reason="jax.jit")
+def test_a_step_within_another_program(small):
+    import jax
+
+    network = small.resample(dt=small.dt)  # of which nothing is kept yet
+    frame, state = clip(small, frames=1)[:, 0], network.initial_state()
+    inside, _ = jax.jit(network.step)(frame, state)
+    outside, _ = network.step(frame, state)
+    np.testing.assert_allclose(inside, outside, rtol=1e-5, atol=1e-5)
